@@ -1,0 +1,19 @@
+//! dbload: a load driver for databases.
+//!
+//! Floors, lowest first; a file imports only from lower floors or from its own folder
+//! (`tests/architecture.rs` holds it to that):
+//!
+//! | floor | modules | job |
+//! |---|---|---|
+//! | 0 | `stats` `rng` `units` `suggest` `embedded` | arithmetic and text, no clock, no files |
+//! | 1 | `script` | pgbench's script language: text to steps and values |
+//! | 2 | `plan` `result` `workload` `schema` `target` | data that is stored or loaded |
+//! | 3 | `engine` `host` | databases and the machine |
+//! | 4 | `runner` | measures, loads |
+//! | 4 | `report` | shows results; reads floors 0 to 2 only |
+//! | 6 | `cli` `cmd` | understands what is asked, and does it |
+
+pub mod rng;
+pub mod stats;
+pub mod suggest;
+pub mod units;
