@@ -14,6 +14,7 @@
 //! | 6 | `cli` `cmd` | understands what is asked, and does it |
 
 pub mod rng;
+pub mod script;
 pub mod stats;
 pub mod suggest;
 pub mod units;
