@@ -13,8 +13,14 @@
 //! | 4 | `report` | shows results; reads floors 0 to 2 only |
 //! | 6 | `cli` `cmd` | understands what is asked, and does it |
 
+pub mod embedded;
+pub mod plan;
+pub mod result;
 pub mod rng;
+pub mod schema;
 pub mod script;
 pub mod stats;
 pub mod suggest;
+pub mod target;
 pub mod units;
+pub mod workload;

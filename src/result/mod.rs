@@ -1,0 +1,16 @@
+//! What a run found: the structs of the files in a results folder, versioned, with the unit in
+//! every name. They are data only: nothing here touches a disk, a clock or a terminal; the folder
+//! is written by `report::folder`, and the same structs are what `report` shows.
+
+pub mod comparison;
+pub mod environment;
+pub mod interval;
+pub mod run;
+pub mod summary;
+pub mod warning;
+
+pub use environment::Environment;
+pub use interval::IntervalRow;
+pub use run::{LatencyMs, Run};
+pub use summary::Summary;
+pub use warning::Warning;

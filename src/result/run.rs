@@ -1,0 +1,289 @@
+//! One entry of `runs[]` in `summary.json`: one arm, one round, one workload, one client count.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::interval::IntervalRow;
+use crate::plan::Protocol;
+use crate::stats::histogram::LatencySummary;
+use crate::stats::series::Steadiness;
+
+/// One measured run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Run {
+    /// Name of the arm.
+    pub arm: String,
+    /// Round, from 1.
+    pub round: u32,
+    /// Name of the workload.
+    pub workload: String,
+    /// Scale factor of the tables; unknown for a user's own script without one.
+    pub scale: Option<u64>,
+    /// Clients: database sessions that execute transactions.
+    pub clients: u32,
+    /// Threads that the clients were spread over.
+    pub workers: u32,
+    /// How statements travelled.
+    pub protocol: Protocol,
+    /// Transactions per second asked for; absent in a closed loop.
+    pub rate_per_s: Option<f64>,
+    /// Length of the measured window.
+    pub duration_s: f64,
+    /// Length that was asked for; absent when a number of transactions was.
+    pub asked_s: Option<f64>,
+    /// Transactions per client that were asked for; absent when a length was.
+    pub asked_transactions: Option<u64>,
+    /// Committed transactions.
+    pub transactions: u64,
+    /// `transactions / duration_s`.
+    pub tps: f64,
+    /// 95 % confidence interval of `tps` within this run: low, high.
+    pub ci_tps: Option<[f64; 2]>,
+    /// Effective sample size: how many independent intervals the run is worth.
+    pub ess: Option<f64>,
+    /// Service time of committed transactions: start of the first try to the end.
+    pub latency_ms: LatencyMs,
+    /// Response time: intended start to the end. Only with a rate.
+    pub response_ms: Option<LatencyMs>,
+    /// Lag: intended start to the start. Only with a rate.
+    pub lag_ms: Option<LatencyMs>,
+    /// How late a client that waited for an arrival woke up: dbload's own error. Only with a rate.
+    pub schedule_error_ms: Option<LatencyMs>,
+    /// Transactions that ended in an error.
+    pub failed: Failed,
+    /// Transactions that were tried more than once.
+    pub retried: u64,
+    /// Tries beyond the first, over all transactions.
+    pub retries: u64,
+    /// Clients that ended before their time.
+    pub clients_lost: u32,
+    /// Arrivals that were given up as too late (`--rate` with `--latency-limit`).
+    pub skipped: u64,
+    /// Committed transactions over the latency limit; absent without one.
+    pub late: Option<u64>,
+    /// Transactions still running at the end of the window: in no other figure.
+    pub unfinished: u64,
+    /// Arrivals that no client had taken up at the end; absent in a closed loop.
+    pub queued_at_end: Option<u64>,
+    /// Times in which no client was connected.
+    pub outages: Vec<Outage>,
+    /// Statements per second by what they do.
+    pub statements_per_s: Option<StatementRates>,
+    /// Figures of each script; one entry also when there is only one.
+    pub scripts: Vec<Script>,
+    /// Figures of each statement.
+    pub statements: Vec<Statement>,
+    /// How steady the throughput was.
+    pub variance: Variance,
+    /// The machine's own counters.
+    pub host: Option<Counters>,
+    /// The server's own counters.
+    pub server: Option<Counters>,
+    /// CPU time of dbload itself (user + system) per committed transaction.
+    pub client_cpu_us_per_txn: Option<f64>,
+    /// Warnings about this run.
+    pub warnings: Vec<String>,
+    /// The run was measured to its planned end.
+    pub complete: bool,
+}
+
+impl Run {
+    /// Whether `row` is an interval of this run.
+    pub fn owns(&self, row: &IntervalRow) -> bool {
+        self.arm == row.arm
+            && self.round == row.round
+            && self.workload == row.workload
+            && self.clients == row.clients
+    }
+}
+
+/// A latency distribution, in milliseconds. Every figure is absent when nothing was recorded.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct LatencyMs {
+    /// Arithmetic mean.
+    pub mean: Option<f64>,
+    /// Standard deviation.
+    pub stddev: Option<f64>,
+    /// Smallest.
+    pub min: Option<f64>,
+    /// Median.
+    pub p50: Option<f64>,
+    /// 90th percentile.
+    pub p90: Option<f64>,
+    /// 95th percentile.
+    pub p95: Option<f64>,
+    /// 99th percentile.
+    pub p99: Option<f64>,
+    /// 99.9th percentile.
+    pub p99_9: Option<f64>,
+    /// 99.99th percentile.
+    pub p99_99: Option<f64>,
+    /// Largest.
+    pub max: Option<f64>,
+}
+
+impl From<LatencySummary> for LatencyMs {
+    /// Keeps whole nanoseconds: what lies beyond is rounding of the division.
+    fn from(figures: LatencySummary) -> Self {
+        let whole_ns = |ms: Option<f64>| ms.map(|ms| (ms * 1e6).round() / 1e6);
+        Self {
+            mean: whole_ns(figures.mean),
+            stddev: whole_ns(figures.stddev),
+            min: whole_ns(figures.min),
+            p50: whole_ns(figures.p50),
+            p90: whole_ns(figures.p90),
+            p95: whole_ns(figures.p95),
+            p99: whole_ns(figures.p99),
+            p99_9: whole_ns(figures.p99_9),
+            p99_99: whole_ns(figures.p99_99),
+            max: whole_ns(figures.max),
+        }
+    }
+}
+
+/// Transactions that ended in an error.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Failed {
+    /// All of them.
+    pub total: u64,
+    /// The same by the engine's error code.
+    pub by_code: BTreeMap<String, u64>,
+    /// The first distinct messages, at most ten.
+    pub samples: Vec<FailureSample>,
+}
+
+/// One error message as the server gave it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FailureSample {
+    /// The engine's error code.
+    pub code: String,
+    /// The message.
+    pub text: String,
+}
+
+/// A time in which no client was connected.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Outage {
+    /// Seconds after the start of the window.
+    pub start_s: f64,
+    /// How long it lasted.
+    pub length_s: f64,
+}
+
+/// Executed statements per second.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct StatementRates {
+    /// Statements that only read.
+    pub read: f64,
+    /// Statements that write.
+    pub write: f64,
+    /// The rest: BEGIN, COMMIT and so on.
+    pub other: f64,
+    /// Sum of the three.
+    pub total: f64,
+}
+
+/// Figures of one script of a workload.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Script {
+    /// Name of the script.
+    pub name: String,
+    /// Its share in the mix, relative to the other weights.
+    pub weight: u64,
+    /// `embedded`, or the path that the text was read from.
+    pub source: String,
+    /// The text as it was run: a path in the results folder.
+    pub file: String,
+    /// SHA-256 of the text, in hexadecimal.
+    pub sha256: String,
+    /// Committed transactions of this script.
+    pub transactions: u64,
+    /// The same per second of the window.
+    pub tps: f64,
+    /// Failed transactions of this script.
+    pub failed: u64,
+    /// Service time of its committed transactions.
+    pub latency_ms: LatencyMs,
+}
+
+/// Figures of one statement.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Statement {
+    /// Name of the script it stands in.
+    pub script: String,
+    /// Its number in the script, from 1.
+    pub n: u32,
+    /// The statement as written.
+    pub text: String,
+    /// Successful executions.
+    pub count: u64,
+    /// Rows returned or changed by them.
+    pub rows: u64,
+    /// Time from sending to the complete answer, of successful executions.
+    pub latency_ms: LatencyMs,
+}
+
+/// How steady the throughput was. The rates are of slices of a second, or of the intervals where
+/// those are longer; a last, shorter one is left out.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Variance {
+    /// Standard deviation over mean of the slices' tps.
+    pub cv: Option<f64>,
+    /// The same from median and median absolute deviation: 1.4826 MAD / median.
+    pub robust_cv: Option<f64>,
+    /// 1st percentile of the slices' tps.
+    pub p1_tps: Option<f64>,
+    /// 5th percentile of the slices' tps.
+    pub p5_tps: Option<f64>,
+    /// Lowest slice's tps.
+    pub min_tps: Option<f64>,
+    /// 5th percentile over median.
+    pub steadiness: Option<f64>,
+    /// Seconds in intervals under a tenth of the median; absent when the median slice holds fewer
+    /// than 20 transactions, which is too few to tell.
+    pub stall_s: Option<f64>,
+    /// Length of the longest stall; absent as `stall_s` is.
+    pub longest_stall_s: Option<f64>,
+    /// Times of clearly lower throughput.
+    pub dips: Vec<Dip>,
+    /// Slope of the throughput in percent of the mean per minute; absent when the run is too
+    /// short to tell.
+    pub drift_pct_per_min: Option<f64>,
+}
+
+impl From<Steadiness> for Variance {
+    /// Dips and drift are judged apart, and are empty here.
+    fn from(figures: Steadiness) -> Self {
+        Self {
+            cv: figures.cv,
+            robust_cv: figures.robust_cv,
+            p1_tps: figures.p1_tps,
+            p5_tps: figures.p5_tps,
+            min_tps: figures.min_tps,
+            steadiness: figures.steadiness,
+            stall_s: figures.stall_s,
+            longest_stall_s: figures.longest_stall_s,
+            dips: Vec::new(),
+            drift_pct_per_min: None,
+        }
+    }
+}
+
+/// A time of clearly lower throughput.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Dip {
+    /// Seconds after the start of the window.
+    pub start_s: f64,
+    /// How long it lasted.
+    pub length_s: f64,
+    /// How far its mean lies under the median, in percent of the median.
+    pub depth_pct: f64,
+}
+
+/// Counters over the window, by name.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Counters {
+    /// Each counter's increase divided by committed transactions.
+    pub per_txn: BTreeMap<String, f64>,
+}

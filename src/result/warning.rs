@@ -1,0 +1,186 @@
+//! Warnings: what may make a result mislead, and what to change.
+//!
+//! A warning is made where its cause is seen, kept as its sentence in the result, and printed
+//! once under the report. It never changes the exit code.
+
+use std::fmt;
+
+/// A way in which a result may mislead.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Warning {
+    /// More clients than rows in the table that every transaction of the workload updates.
+    ClientsOverBranches {
+        /// The highest client count.
+        clients: u32,
+        /// Rows of the branches table.
+        branches: u64,
+    },
+    /// The window is shorter than three of the server's checkpoint intervals.
+    WindowUnderCheckpoints {
+        /// Length of the window.
+        window_s: f64,
+        /// The server's checkpoint interval.
+        checkpoint_s: f64,
+    },
+    /// The window is shorter than 20 autocorrelation times of the throughput.
+    WindowTooShort {
+        /// Length of the window.
+        window_s: f64,
+        /// Length that would be enough.
+        needed_s: f64,
+    },
+    /// A worker used most of its processor: dbload itself may be what limits the result. Says
+    /// nothing where the database works in the client's own thread, and is not made there.
+    WorkerBusy {
+        /// Highest share of a processor that a worker used over an interval, in percent.
+        busy_pct: f64,
+        /// Workers of the run.
+        workers: u32,
+    },
+    /// A script cannot be prepared and ran in simple protocol.
+    SimpleProtocol {
+        /// Name of the script.
+        script: String,
+        /// What cannot be prepared.
+        why: String,
+    },
+    /// Latencies above the histogram's range were recorded as its upper end.
+    Saturated {
+        /// How many.
+        count: u64,
+    },
+    /// Transactions were cut off at the end of the window and are in no latency figure.
+    Unfinished {
+        /// How many.
+        unfinished: u64,
+        /// How long the oldest of them had been running.
+        longest_s: f64,
+    },
+    /// Clients ended before the window did.
+    ClientsLost {
+        /// How many.
+        lost: u32,
+        /// Clients of the run.
+        clients: u32,
+        /// Why the first one ended.
+        why: String,
+    },
+    /// The server did not keep up with the rate asked for.
+    RateNotSustained {
+        /// Arrivals per second.
+        asked_per_s: f64,
+        /// Committed transactions per second.
+        sustained_per_s: f64,
+        /// Growth of the number of arrivals that wait.
+        growth_per_s: f64,
+    },
+    /// Connections were lost and made again.
+    Reconnected {
+        /// How many times.
+        reconnects: u64,
+    },
+    /// No transaction committed.
+    NothingCommitted {
+        /// Failed transactions.
+        failed: u64,
+    },
+    /// The run was interrupted before its planned end.
+    Interrupted,
+    /// The terms of the accounting do not add up.
+    Accounting {
+        /// The terms with their values.
+        terms: String,
+    },
+    /// A results file could not be written; the printed report is complete.
+    NotWritten {
+        /// What the operating system said, with the file.
+        why: String,
+    },
+}
+
+impl fmt::Display for Warning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::ClientsOverBranches { clients, branches } => write!(
+                f,
+                "{clients} clients update {branches} {}: they mostly wait for each other's row \
+                 locks. Use --scale {clients} or more when initializing, or fewer clients",
+                if *branches == 1 { "branch" } else { "branches" }
+            ),
+            Self::WindowUnderCheckpoints { window_s, checkpoint_s } => write!(
+                f,
+                "{window_s:.0} s measured, and the server makes a checkpoint every \
+                 {checkpoint_s:.0} s: whether one falls into a run is chance. Use --duration \
+                 {:.0}s or longer",
+                3.0 * checkpoint_s
+            ),
+            Self::WindowTooShort { window_s, needed_s } => write!(
+                f,
+                "the throughput changes so slowly that {window_s:.0} s are too short for a \
+                 reliable mean. Use --duration {needed_s:.0}s or longer"
+            ),
+            Self::WorkerBusy { busy_pct, workers } => write!(
+                f,
+                "a worker was busy {busy_pct:.0} % of the time: dbload may be what limits the \
+                 throughput. Use --workers {} or more, or a machine of its own",
+                workers + 1
+            ),
+            Self::SimpleProtocol { script, why } => write!(
+                f,
+                "script {script} ran in simple protocol, because {why}. Change it so that it can \
+                 be prepared, or compare it only with runs of --protocol simple"
+            ),
+            Self::Saturated { count } => write!(
+                f,
+                "latencies over an hour: {count}, counted as an hour. Do not trust mean and maximum; \
+                 look for what blocks the server"
+            ),
+            Self::Unfinished { unfinished, longest_s } => write!(
+                f,
+                "{unfinished} transactions were still running at the end, the oldest for \
+                 {longest_s:.3} s, longer than any that was counted: the slowest are missing. \
+                 Use a longer --duration"
+            ),
+            Self::ClientsLost { lost, clients, why } => write!(
+                f,
+                "clients that ended early: {lost} of {clients}, so the figures are of fewer \
+                 clients. The first one's reason: {why}. Use --continue-on-error to count such \
+                 errors and go on"
+            ),
+            Self::RateNotSustained { asked_per_s, sustained_per_s, growth_per_s } => write!(
+                f,
+                "{asked_per_s:.1} arrivals/s are more than the server sustains, about \
+                 {sustained_per_s:.1}/s: the backlog grew by {growth_per_s:.1}/s, and response \
+                 times say how long the run was. Use a lower --rate"
+            ),
+            Self::Reconnected { reconnects } => write!(
+                f,
+                "connections were lost and made again {reconnects} times: the figures hold the \
+                 outage. Look into the server's log, or use --no-reconnect to end such clients"
+            ),
+            Self::NothingCommitted { failed } => write!(
+                f,
+                "no transaction committed, and {failed} failed: there is no throughput and no \
+                 latency to report. See the failures above"
+            ),
+            Self::Interrupted => f.write_str(
+                "interrupted: the last run is shorter than asked, and later ones are missing. \
+                 Repeat it before comparing",
+            ),
+            Self::Accounting { terms } => write!(
+                f,
+                "the transactions do not add up ({terms}): an error in dbload, please report it \
+                 and do not trust this run"
+            ),
+            Self::NotWritten { why } => {
+                write!(f, "{why}: the results folder is not complete, the figures here are")
+            }
+        }
+    }
+}
+
+impl From<Warning> for String {
+    fn from(warning: Warning) -> Self {
+        warning.to_string()
+    }
+}

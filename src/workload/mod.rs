@@ -1,0 +1,218 @@
+//! A workload: weighted scripts compiled for one engine, with the text they came from.
+
+pub mod builtin;
+pub mod source;
+
+use std::collections::HashSet;
+
+use crate::rng::ScriptRng;
+use crate::script::parser::{self, Input};
+use crate::script::program::{Program, Slot, Statement, Step};
+use crate::script::value::Value;
+use crate::script::variables::{Prefixes, Variables};
+use crate::script::{Dialect, ScriptError, is_valid_name};
+use crate::suggest::nearest;
+use source::Source;
+
+/// Variables that exist without being set. The runner fills them in unless `-D` did.
+pub const PRESETS: [&str; 4] = ["scale", "client_id", "random_seed", "default_seed"];
+
+/// Scripts with weights, compiled for one engine.
+#[derive(Debug, Clone)]
+pub struct Workload {
+    /// What results call it: a built-in's name, a file's stem, or several joined by `+`.
+    pub name: String,
+    /// The scripts of the mix.
+    pub scripts: Vec<WorkloadScript>,
+    /// The statements of all scripts; `StmtId` is an index into it.
+    pub statements: Vec<Statement>,
+    /// Initial values of the variables; `Slot` is an index into it. Presets that differ by client
+    /// are filled in by the runner.
+    pub variables: Vec<Value>,
+    /// Names of the variables, same order.
+    pub variable_names: Vec<String>,
+    /// Whether `-D` set the variable, same order: such a value beats a preset.
+    pub user_defined: Vec<bool>,
+}
+
+/// One script of a mix.
+#[derive(Debug, Clone)]
+pub struct WorkloadScript {
+    /// Name as results show it.
+    pub name: String,
+    /// Relative frequency; 0 is never drawn.
+    pub weight: u64,
+    /// Compiled steps.
+    pub program: Program,
+    /// Where the text came from, its bytes and their SHA-256.
+    pub source: Source,
+    /// Why the script cannot run in extended or prepared protocol, if so.
+    pub not_preparable: Option<String>,
+}
+
+/// What scripts are compiled for.
+#[derive(Debug, Clone, Default)]
+pub struct CompileOptions {
+    /// The engine's SQL.
+    pub dialect: Dialect,
+    /// Variables from `-D NAME=VALUE`.
+    pub defines: Vec<(String, String)>,
+    /// `\shell` and `\setshell` are allowed.
+    pub allow_shell: bool,
+    /// The user asked for extended or prepared protocol (`-M`), so that more variables in a
+    /// statement than it takes are an error rather than a reason for simple protocol.
+    pub prepared_asked: bool,
+}
+
+impl Workload {
+    /// Compiles scripts with their weights. All share one table of variables.
+    pub fn compile(
+        name: &str,
+        scripts: Vec<(Source, u64)>,
+        options: &CompileOptions,
+    ) -> Result<Self, ScriptError> {
+        if scripts.iter().all(|(_, weight)| *weight == 0) {
+            let message = "the weights of all scripts are 0, so none could ever run";
+            return Err(ScriptError::without_place(name, message));
+        }
+        let mut variables = Variables::default();
+        for preset in PRESETS {
+            variables.assign(preset);
+        }
+        for (define, value) in &options.defines {
+            check_define(define, value)?;
+            variables.assign(define);
+        }
+        let mut defaults = Vec::new();
+        let mut statements = Vec::new();
+        let mut compiled = Vec::with_capacity(scripts.len());
+        for (index, (source, weight)) in (0..).zip(scripts) {
+            for param in source.header().params {
+                defaults.push((variables.assign(&param.name), Value::from_text(&param.default)));
+            }
+            let file = source.file();
+            let input = Input {
+                file: &file,
+                text: &source.text,
+                script: index,
+                dialect: options.dialect,
+                allow_shell: options.allow_shell,
+                prepared_asked: options.prepared_asked,
+            };
+            let parsed = parser::parse(&input, &mut variables, &mut statements)?;
+            let (program, not_preparable) = (parsed.program, parsed.not_preparable);
+            let name = source.name.clone();
+            compiled.push(WorkloadScript { name, weight, program, source, not_preparable });
+        }
+        fill_stores(&mut compiled, &variables);
+        note_unknown_variables(&mut compiled, &statements, &variables);
+
+        let mut values = vec![Value::Undefined; variables.names().len()];
+        let mut user_defined = vec![false; values.len()];
+        for (slot, value) in defaults {
+            values[slot.0 as usize] = value;
+        }
+        for (define, value) in &options.defines {
+            let slot = variables.slot(define).0 as usize;
+            values[slot] = Value::from_text(value);
+            user_defined[slot] = true;
+        }
+        Ok(Self {
+            name: name.to_owned(),
+            scripts: compiled,
+            statements,
+            variables: values,
+            variable_names: variables.names().to_vec(),
+            user_defined,
+        })
+    }
+
+    /// The slot of a variable, if a script, a preset or `-D` names it.
+    pub fn slot(&self, name: &str) -> Option<Slot> {
+        let index = self.variable_names.iter().position(|known| known == name)?;
+        u32::try_from(index).ok().map(Slot)
+    }
+
+    /// Whether `-D` gave the variable its value.
+    pub fn is_user_defined(&self, slot: Slot) -> bool {
+        self.user_defined[slot.0 as usize]
+    }
+
+    /// Draws the script of the next transaction by weight. Draws nothing when there is only one.
+    pub fn choose(&self, rng: &mut ScriptRng) -> usize {
+        if self.scripts.len() == 1 {
+            return 0;
+        }
+        let total: u64 = self.scripts.iter().map(|script| script.weight).sum();
+        let mut drawn = rng.up_to(total.saturating_sub(1));
+        for (index, script) in self.scripts.iter().enumerate() {
+            if drawn < script.weight {
+                return index;
+            }
+            drawn -= script.weight;
+        }
+        unreachable!("the draw is below the sum of the weights, which is not 0")
+    }
+
+    /// The first reason why a script cannot run in extended or prepared protocol, with its name.
+    pub fn not_preparable(&self) -> Option<(&str, &str)> {
+        self.scripts
+            .iter()
+            .find_map(|script| Some((script.name.as_str(), script.not_preparable.as_deref()?)))
+    }
+}
+
+fn check_define(name: &str, value: &str) -> Result<(), ScriptError> {
+    let refuse = |message: &str| {
+        Err(ScriptError::without_place(format!("-D {name}={value}"), message.to_owned()))
+    };
+    if !is_valid_name(name) {
+        return refuse("invalid variable name: letters, digits and underscores, no digit first");
+    }
+    if value.is_empty() { refuse("the value is empty: -D NAME=VALUE") } else { Ok(()) }
+}
+
+/// Tells each `\gset` and `\aset` which columns some script wants.
+fn fill_stores(scripts: &mut [WorkloadScript], variables: &Variables) {
+    let mut prefixes = Prefixes::new(variables);
+    for step in scripts.iter_mut().flat_map(|script| &mut script.program.steps) {
+        if let Step::Sql { store: Some(store), .. } = step {
+            store.columns = prefixes.columns(&store.prefix);
+        }
+    }
+}
+
+/// A statement with a variable that nothing sets would be sent NULL for it; in simple protocol its
+/// text stays, which is what a text such as `a:b` needs.
+fn note_unknown_variables(
+    scripts: &mut [WorkloadScript],
+    statements: &[Statement],
+    variables: &Variables,
+) {
+    let stores = scripts.iter().flat_map(|script| &script.program.steps).filter_map(|step| {
+        let Step::Sql { store: Some(store), .. } = step else { return None };
+        Some(&store.columns)
+    });
+    let stored: HashSet<Slot> =
+        stores.flat_map(|columns| columns.iter().map(|(_, slot)| *slot)).collect();
+    for statement in statements {
+        let script = &mut scripts[statement.script as usize];
+        if script.not_preparable.is_some() {
+            continue;
+        }
+        let unknown = statement
+            .params
+            .iter()
+            .find(|slot| !variables.is_assigned(**slot) && !stored.contains(slot));
+        script.not_preparable = unknown.map(|slot| {
+            let name = variables.name(*slot);
+            let known = variables.names().iter().map(String::as_str);
+            let near = nearest(name, known.filter(|known| *known != name))
+                .map_or_else(String::new, |near| format!(" (did you mean :{near}?)"));
+            format!("line {}: nothing sets the variable :{name}{near}", statement.line)
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests;
