@@ -24,3 +24,7 @@ pub mod suggest;
 pub mod target;
 pub mod units;
 pub mod workload;
+
+mod engine;
+#[cfg_attr(not(test), expect(dead_code, reason = "facts are recorded, samples not yet"))]
+mod host;
