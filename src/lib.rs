@@ -28,3 +28,4 @@ pub mod workload;
 mod engine;
 #[cfg_attr(not(test), expect(dead_code, reason = "facts are recorded, samples not yet"))]
 mod host;
+mod runner;

@@ -1,0 +1,382 @@
+//! One client: a session that runs transactions until the window ends. The hot path.
+//!
+//! Between connecting and the end of the window nothing here allocates, formats or locks, but for
+//! the recorder's own lock. What a failure means is decided in one place, `settle`.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::alarm::Alarm;
+use super::arrivals::Arrivals;
+use super::interpreter::{Interpreter, ScriptFailure};
+use super::recorder::{Outcome, Recorder, Sample, StatementSample, Takeup};
+use super::{ClientId, Level, LossReason};
+use crate::engine::{Block, DbError, Engine, ErrorKind, Session};
+
+/// Pauses between attempts to connect again, and after a failure that is gone over.
+const BACK_OFF: [Duration; 5] = [
+    Duration::from_millis(10),
+    Duration::from_millis(50),
+    Duration::from_millis(200),
+    Duration::from_millis(500),
+    Duration::from_secs(1),
+];
+
+/// A client that waits for an arrival looks so often whether the window was ended meanwhile.
+const LONGEST_NAP: Duration = Duration::from_millis(100);
+
+fn back_off(attempt: usize) -> Duration {
+    BACK_OFF[attempt.min(BACK_OFF.len() - 1)]
+}
+
+/// A client that cannot connect for so long ends: without a deadline it would try for ever.
+const LONGEST_OUTAGE: Duration = Duration::from_secs(60);
+
+/// Whether trying again cannot help: the login is refused, or the database is gone.
+fn is_permanent(error: &DbError) -> bool {
+    error.code().starts_with("28") || error.code() == "3D000"
+}
+
+/// How a client came to its end.
+#[derive(Debug)]
+pub(crate) enum ClientEnd {
+    /// The window is over, or all its transactions are made.
+    Over,
+    /// An error ended it before its time.
+    Lost(LossReason),
+}
+
+/// Why a stretch of transactions on one connection ended.
+enum Stretch {
+    Over,
+    ConnectionLost(DbError),
+    Lost(LossReason),
+}
+
+/// A client's state that outlives its connections.
+pub(crate) struct Client<'a> {
+    level: &'a Level,
+    recorder: Arc<Recorder>,
+    interpreter: Interpreter<'a>,
+    /// Transactions still to make, where they are counted.
+    remaining: Option<u64>,
+    /// Statements of the current try.
+    samples: Vec<StatementSample>,
+    failures_in_a_row: usize,
+    alarm: Alarm,
+}
+
+impl<'a> Client<'a> {
+    /// A client whose connection is made. `precise` is real time, not virtual.
+    pub(crate) fn new(
+        level: &'a Level,
+        recorder: Arc<Recorder>,
+        id: ClientId,
+        precise: bool,
+    ) -> Self {
+        let longest = level.workload.scripts.iter().map(|script| script.program.steps.len()).max();
+        Self {
+            level,
+            recorder,
+            interpreter: Interpreter::new(&level.workload, &level.settings, id),
+            remaining: level.settings.length.transactions(),
+            samples: Vec::with_capacity(longest.unwrap_or(0)),
+            failures_in_a_row: 0,
+            alarm: Alarm::new(precise && level.arrivals.get().is_some()),
+        }
+    }
+
+    /// Runs transactions on `session`, then on connections made anew where one is lost.
+    pub(crate) async fn run<E: Engine>(
+        mut self,
+        engine: &E,
+        session: E::Session<'_>,
+        on_reconnect: impl Fn(&E::Conn),
+    ) -> ClientEnd {
+        let mut stretch = self.transactions(session).await;
+        let mut attempt = 0;
+        let mut outage = Instant::now();
+        loop {
+            let error = match stretch {
+                Stretch::Over => return ClientEnd::Over,
+                Stretch::Lost(reason) => return ClientEnd::Lost(reason),
+                Stretch::ConnectionLost(error) => error,
+            };
+            if attempt == 0 {
+                outage = Instant::now();
+            }
+            if self.remaining == Some(0) {
+                return ClientEnd::Over;
+            }
+            // Without a connection at the window's end a client has not done its part.
+            if !self.level.settings.reconnect
+                || is_permanent(&error)
+                || self.recorder.is_over()
+                || outage.elapsed() > LONGEST_OUTAGE
+            {
+                return ClientEnd::Lost(LossReason::Error(error));
+            }
+            tokio::time::sleep(back_off(attempt)).await;
+            attempt += 1;
+            let mut conn = match engine.connect().await {
+                Ok(conn) => conn,
+                Err(error) => {
+                    stretch = Stretch::ConnectionLost(error);
+                    continue;
+                }
+            };
+            on_reconnect(&conn);
+            let settings = &self.level.settings;
+            match engine.open(&mut conn, &self.level.workload, settings.protocol).await {
+                Ok(session) => {
+                    attempt = 0;
+                    self.recorder.reconnected();
+                    stretch = self.transactions(session).await;
+                }
+                Err(error) if error.kind() == ErrorKind::Lost => {
+                    stretch = Stretch::ConnectionLost(error);
+                }
+                // The server is there and refuses the statements.
+                Err(error) => return ClientEnd::Lost(LossReason::Error(error)),
+            }
+        }
+    }
+
+    /// Transactions until the window, the session or the client ends.
+    async fn transactions<S: Session>(&mut self, session: S) -> Stretch {
+        match self.level.arrivals.get() {
+            None => self.closed_loop(session).await,
+            Some(arrivals) => self.open_loop(arrivals, session).await,
+        }
+    }
+
+    /// Transactions as they arrive; what came while the client was busy starts at once.
+    async fn open_loop<S: Session>(&mut self, arrivals: &Arrivals, mut session: S) -> Stretch {
+        let recorder = Arc::clone(&self.recorder);
+        let skip_after = self.level.settings.latency_limit;
+        while self.remaining != Some(0) {
+            let taken = Taken { recorder: &recorder, intended: Some(arrivals.take()) };
+            if !self.wait_for(&taken).await {
+                break;
+            }
+            let Some(intended) = taken.up() else { break };
+            let start = match recorder.start_late(intended, skip_after) {
+                Takeup::Start(start) => start,
+                Takeup::Skip => {
+                    self.takes_another();
+                    continue;
+                }
+                Takeup::Over => break,
+            };
+            let flight = Flight { recorder: &recorder, intended, start, landed: false };
+            if let Err(stretch) = self.transaction(&mut session, flight, false).await {
+                return stretch;
+            }
+        }
+        session.close().await;
+        Stretch::Over
+    }
+
+    /// Waits for an arrival's time; false when the window ends before.
+    async fn wait_for(&mut self, taken: &Taken<'_>) -> bool {
+        let Some(intended) = taken.intended else { return false };
+        let mut waited = false;
+        loop {
+            let now = Instant::now();
+            if now >= intended {
+                if waited {
+                    self.recorder.woke(now - intended);
+                }
+                return true;
+            }
+            if self.recorder.ends_before(intended) {
+                return false;
+            }
+            waited = true;
+            self.alarm.wait(intended, LONGEST_NAP).await;
+        }
+    }
+
+    /// Transaction after transaction.
+    async fn closed_loop<S: Session>(&mut self, mut session: S) -> Stretch {
+        let recorder = Arc::clone(&self.recorder);
+        let mut next = if self.remaining == Some(0) { None } else { recorder.start() };
+        while let Some(start) = next {
+            let flight = Flight { recorder: &recorder, intended: start, start, landed: false };
+            match self.transaction(&mut session, flight, true).await {
+                Ok(after) => next = after,
+                Err(stretch) => return stretch,
+            }
+        }
+        session.close().await;
+        Stretch::Over
+    }
+
+    /// One transaction with all its tries. Returns the start of the next one, if it is `chained`
+    /// to this one, or what ends the stretch.
+    async fn transaction<S: Session>(
+        &mut self,
+        session: &mut S,
+        flight: Flight<'_>,
+        chained: bool,
+    ) -> Result<Option<Instant>, Stretch> {
+        let script = self.interpreter.choose_script();
+        let may_retry = self.level.settings.max_tries != 1;
+        if may_retry {
+            self.interpreter.save();
+        }
+        let (intended, start) = (flight.intended, flight.start);
+        let mut tries = 1;
+        loop {
+            self.samples.clear();
+            let Err(failure) = self.interpreter.run(script, session, &mut self.samples).await
+            else {
+                self.failures_in_a_row = 0;
+                let next = self.takes_another() && chained;
+                let (outcome, statements) = (Outcome::Committed, &self.samples[..]);
+                let sample = Sample { script, intended, start, outcome, tries, statements };
+                return Ok(flight.land(&sample, next));
+            };
+            let (error, then) = match self.settle(session, failure, script, tries).await {
+                Verdict::TryAgain => {
+                    tries += 1;
+                    self.interpreter.restore();
+                    continue;
+                }
+                // The flight is dropped: unfinished.
+                Verdict::Cancelled => return Err(Stretch::Over),
+                Verdict::Failed { error, then } => (error, then),
+            };
+            let next = self.takes_another() && chained;
+            let (outcome, statements) = (Outcome::Failed(&error), &[][..]);
+            let goes_on = next && matches!(then, Then::GoOn);
+            let sample = Sample { script, intended, start, outcome, tries, statements };
+            let after = flight.land(&sample, goes_on);
+            return match then {
+                Then::GoOn => Ok(after),
+                Then::GoOnAfterPause => {
+                    tokio::time::sleep(back_off(self.failures_in_a_row)).await;
+                    self.failures_in_a_row += 1;
+                    Ok(if next { self.recorder.start() } else { None })
+                }
+                Then::Reconnect => Err(Stretch::ConnectionLost(error)),
+                Then::End => Err(Stretch::Lost(LossReason::Error(error))),
+            };
+        }
+    }
+
+    /// Counts a transaction off where they are counted; whether another one is to be made.
+    fn takes_another(&mut self) -> bool {
+        match self.remaining.as_mut() {
+            None => true,
+            Some(remaining) => {
+                *remaining -= 1;
+                *remaining > 0
+            }
+        }
+    }
+
+    /// Decides what a failure means, and leaves the session outside any block.
+    async fn settle<S: Session>(
+        &mut self,
+        session: &mut S,
+        failure: ScriptFailure,
+        script: usize,
+        tries: u32,
+    ) -> Verdict {
+        let settings = &self.level.settings;
+        let (error, is_sql) = match failure {
+            ScriptFailure::Sql(error) => (error, true),
+            ScriptFailure::Meta(error) => (error, false),
+        };
+        if let Some(tell) = settings.on_error {
+            let (client, script) =
+                (self.interpreter.client(), self.interpreter.script_name(script));
+            tell(&format!("client {client}, script {script}, try {tries}: {error}"));
+        }
+        match error.kind() {
+            ErrorKind::Cancelled if self.recorder.is_over() => return Verdict::Cancelled,
+            ErrorKind::Lost => return Verdict::Failed { error, then: Then::Reconnect },
+            _ => {}
+        }
+        if (session.block() != Block::Idle || session.in_pipeline())
+            && let Err(rollback) = session.rollback().await
+        {
+            return Verdict::Failed { error: rollback, then: Then::Reconnect };
+        }
+        if is_sql && error.is_retriable() {
+            let may_retry = settings.max_tries == 0 || tries < settings.max_tries;
+            if may_retry && !self.recorder.is_over() {
+                return Verdict::TryAgain;
+            }
+            return Verdict::Failed { error, then: Then::GoOn };
+        }
+        let ignored = is_sql && settings.ignore_errors.iter().any(|code| code == error.code());
+        let then = match (ignored, settings.continue_on_error) {
+            (true, _) => Then::GoOn,
+            (false, true) => Then::GoOnAfterPause,
+            (false, false) => Then::End,
+        };
+        Verdict::Failed { error, then }
+    }
+}
+
+enum Verdict {
+    TryAgain,
+    Cancelled,
+    Failed { error: DbError, then: Then },
+}
+
+enum Then {
+    GoOn,
+    GoOnAfterPause,
+    Reconnect,
+    End,
+}
+
+/// An arrival that a client has taken. Dropped before it is taken up, with its client, it counts as
+/// queued.
+struct Taken<'r> {
+    recorder: &'r Recorder,
+    intended: Option<Instant>,
+}
+
+impl Taken<'_> {
+    fn up(mut self) -> Option<Instant> {
+        self.intended.take()
+    }
+}
+
+impl Drop for Taken<'_> {
+    fn drop(&mut self) {
+        if let Some(intended) = self.intended {
+            self.recorder.leave(intended);
+        }
+    }
+}
+
+/// A transaction that has started. Dropped before it landed, with its client or in a panic, it
+/// counts as unfinished.
+struct Flight<'r> {
+    recorder: &'r Recorder,
+    intended: Instant,
+    start: Instant,
+    landed: bool,
+}
+
+impl Flight<'_> {
+    fn land(mut self, sample: &Sample<'_>, next: bool) -> Option<Instant> {
+        self.landed = true;
+        self.recorder.finish(sample, next)
+    }
+}
+
+impl Drop for Flight<'_> {
+    fn drop(&mut self) {
+        if !self.landed {
+            self.recorder.give_up(self.start);
+        }
+    }
+}

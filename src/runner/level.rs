@@ -1,0 +1,390 @@
+//! One client level, from connecting to the last client's end: the conductor.
+//!
+//! It deals clients to workers, sets the common window once all are ready, takes the finished
+//! intervals from the recorders, and ends the level at the deadline, on a signal, or when no
+//! client is left.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::watch;
+use tokio::time::{Instant, sleep_until};
+
+use super::arrivals::Due;
+use super::clock::{process_cpu, thread_cpu};
+use super::crew::{Crew, Launch, StartError};
+use super::recorder::{Flights, Window};
+use super::tally::Tally;
+use super::{ClientId, Level, LossReason};
+use crate::engine::Engine;
+use crate::stats::histogram::Histogram;
+
+/// An interval is taken so long after its end; what was recorded late is none the less in it.
+const COLLECT_DELAY: Duration = Duration::from_millis(2);
+
+/// Hears of every interval once it is over.
+pub(crate) trait Observer {
+    /// All clients are connected; the warm-up begins.
+    fn started(&mut self, connecting: Duration);
+    /// A second of the warm-up has passed; `tps` counts committed transactions in it.
+    fn warming(&mut self, elapsed: Duration, tps: f64);
+    /// An interval is complete.
+    fn interval(&mut self, interval: &Interval<'_>);
+}
+
+/// One interval of all workers together.
+#[derive(Debug)]
+pub(crate) struct Interval<'a> {
+    pub(crate) index: u32,
+    /// From the start of the window.
+    pub(crate) start: Duration,
+    pub(crate) length: Duration,
+    /// Shorter than asked for: the last one of its run.
+    pub(crate) partial: bool,
+    pub(crate) tally: &'a Tally,
+    /// Transactions that the window's end cut off; only the last interval has any.
+    pub(crate) unfinished: u64,
+}
+
+/// What a level found.
+#[derive(Debug)]
+pub(crate) struct Outcome {
+    /// Length of the window.
+    pub(crate) measured: Duration,
+    pub(crate) total: Tally,
+    /// Committed transactions and length of each interval, first to last.
+    pub(crate) intervals: Vec<(u64, Duration)>,
+    pub(crate) flights: Flights,
+    /// What an open loop adds.
+    pub(crate) open: Option<OpenLoop>,
+    pub(crate) reconnects: u64,
+    /// CPU time of this process within the window.
+    pub(crate) cpu: Duration,
+    /// The largest share of an interval that one worker's thread was on a CPU, 0 to 1.
+    pub(crate) busiest_worker: Option<f64>,
+    /// Clients that ended before their time.
+    pub(crate) lost: Vec<(ClientId, LossReason)>,
+    /// A signal ended the level.
+    pub(crate) interrupted: bool,
+}
+
+/// What the schedule of an open loop came to.
+#[derive(Debug)]
+pub(crate) struct OpenLoop {
+    /// Arrivals due within the window, counted from the seed.
+    pub(crate) scheduled: u64,
+    /// How late idle clients woke up: dbload's own error.
+    pub(crate) wake: Histogram,
+    /// Arrivals that were due and not taken, at the end of each interval.
+    pub(crate) backlog: Vec<(Duration, u64)>,
+}
+
+impl Outcome {
+    /// The identities of `recorder` and `arrivals`; false is a defect in dbload.
+    pub(crate) fn adds_up(&self) -> bool {
+        let flights = &self.flights;
+        let closed = flights.in_flight_at_start + flights.started
+            == self.total.committed() + self.total.failed() + flights.unfinished;
+        let open = self.open.as_ref().is_none_or(|open| {
+            open.scheduled + flights.queued_at_start
+                == flights.started + self.total.skipped + flights.queued_at_end
+        });
+        closed && open
+    }
+}
+
+/// Runs one level. `interrupt` becomes true when the user wants an end.
+pub(crate) async fn measure<E: Engine>(
+    engine: &Arc<E>,
+    level: Level,
+    launch: Launch,
+    mut interrupt: watch::Receiver<bool>,
+    observer: &mut dyn Observer,
+) -> Result<Outcome, StartError> {
+    let connecting = Instant::now();
+    let mut crew = Crew::launch(engine, Arc::new(level), launch)?;
+    if let Err(error) = crew.all_ready(&mut interrupt).await {
+        crew.abandon();
+        crew.all_ended().await;
+        return Err(error);
+    }
+    observer.started(connecting.elapsed());
+    let window = crew.begin();
+    let due = crew.level.settings.rate.map(|rate| Due::new(rate, crew.began));
+    let conductor = Conductor {
+        due,
+        backlog: Vec::new(),
+        total: crew.shape.clone(),
+        intervals: Vec::new(),
+        pending: BTreeMap::new(),
+        spare: Vec::new(),
+        next: 0,
+        busy: Vec::new(),
+        busiest: None,
+        watched: Instant::now(),
+        window,
+        observer,
+        crew,
+    };
+    Ok(conductor.run(&mut interrupt).await)
+}
+
+/// A level that is being measured.
+struct Conductor<'a, E: Engine> {
+    crew: Crew<E>,
+    observer: &'a mut dyn Observer,
+    window: Window,
+    total: Tally,
+    intervals: Vec<(u64, Duration)>,
+    /// Intervals that some worker has finished and that are not shown yet.
+    pending: BTreeMap<u32, Tally>,
+    spare: Vec<Tally>,
+    /// The next interval to show.
+    next: u32,
+    /// The open loop's schedule, counted beside the clients.
+    due: Option<Due>,
+    backlog: Vec<(Duration, u64)>,
+    /// CPU time of each worker when the last interval was shown.
+    busy: Vec<Option<Duration>>,
+    busiest: Option<f64>,
+    /// When the workers were last looked at.
+    watched: Instant,
+}
+
+impl<E: Engine> Conductor<'_, E> {
+    async fn run(mut self, interrupt: &mut watch::Receiver<bool>) -> Outcome {
+        let interrupted = self.warm_up(interrupt).await;
+        let cpu = process_cpu();
+        self.busy = self.crew.threads.iter().map(|thread| thread.and_then(thread_cpu)).collect();
+        self.watched = Instant::now();
+        let interrupted = interrupted || self.conduct(interrupt).await;
+        let cpu = process_cpu().saturating_sub(cpu);
+        self.wait_for_the_last().await;
+        let measured = self.finish();
+        let mut flights = Flights::default();
+        for recorder in &self.crew.recorders {
+            flights.add(&recorder.flights());
+        }
+        let open = self.close_schedule(&mut flights);
+        Outcome {
+            measured,
+            total: self.total,
+            intervals: self.intervals,
+            flights,
+            open,
+            reconnects: self.crew.recorders.iter().map(|recorder| recorder.reconnects()).sum(),
+            cpu,
+            busiest_worker: self.busiest,
+            lost: self.crew.lost,
+            interrupted,
+        }
+    }
+
+    /// Lets the warm-up pass; true when a signal ended it.
+    async fn warm_up(&mut self, interrupt: &mut watch::Receiver<bool>) -> bool {
+        let begin = self.window.start - self.crew.level.settings.warmup;
+        let mut shown = 0;
+        let mut tick = begin + Duration::from_secs(1);
+        while Instant::now() < self.window.start && !self.crew.is_over() && !self.must_abort() {
+            let wake = tick.min(self.window.start);
+            tokio::select! {
+                () = sleep_until(wake) => {}
+                Some(report) = self.crew.reports.recv() => {
+                    self.crew.take(report);
+                    continue;
+                }
+                _ = interrupt.wait_for(|interrupted| *interrupted) => {
+                    self.stop();
+                    return true;
+                }
+            }
+            let committed: u64 =
+                self.crew.recorders.iter().map(|recorder| recorder.warmup_committed()).sum();
+            let second = wake - (tick - Duration::from_secs(1));
+            if second >= Duration::from_millis(500) {
+                #[expect(clippy::cast_precision_loss, reason = "a rate for the eye")]
+                let tps = (committed - shown) as f64 / second.as_secs_f64();
+                self.observer.warming(wake - begin, tps);
+            }
+            shown = committed;
+            tick += Duration::from_secs(1);
+        }
+        false
+    }
+
+    /// Shows interval after interval until the window ends; true when a signal ended it.
+    async fn conduct(&mut self, interrupt: &mut watch::Receiver<bool>) -> bool {
+        loop {
+            if self.crew.is_over() || self.must_abort() {
+                self.stop();
+                return false;
+            }
+            let edge = self.window.edge(self.next + 1);
+            let end = self.window.end.filter(|end| *end <= edge);
+            tokio::select! {
+                () = sleep_until(end.unwrap_or(edge + COLLECT_DELAY)) => {
+                    if end.is_some() {
+                        return false;
+                    }
+                    self.show_complete(edge);
+                }
+                Some(report) = self.crew.reports.recv() => self.crew.take(report),
+                _ = interrupt.wait_for(|interrupted| *interrupted) => {
+                    self.stop();
+                    return true;
+                }
+            }
+        }
+    }
+
+    fn must_abort(&self) -> bool {
+        self.crew.level.settings.exit_on_abort && !self.crew.lost.is_empty()
+    }
+
+    /// Ends the window now, but for the moment that it takes to tell all workers.
+    fn stop(&mut self) {
+        let end = Instant::now() + Duration::from_millis(1);
+        if self.window.end.is_some_and(|known| known <= end) {
+            return;
+        }
+        // With counted transactions the window ends with the last of them.
+        let last = self.crew.recorders.iter().filter_map(|recorder| recorder.last_end()).max();
+        let end = match (self.crew.is_over(), last) {
+            (true, Some(last)) => last,
+            _ => end,
+        };
+        self.window.end = Some(end);
+        for recorder in &self.crew.recorders {
+            recorder.end_at(end);
+        }
+    }
+
+    /// Waits for the transactions that the window's end cut off; cancels, then abandons them.
+    async fn wait_for_the_last(&mut self) {
+        let grace = self.window.end.unwrap_or_else(Instant::now) + self.crew.level.settings.grace;
+        while !self.crew.is_over() {
+            tokio::select! {
+                report = self.crew.reports.recv() => match report {
+                    Some(report) => self.crew.take(report),
+                    None => return,
+                },
+                () = sleep_until(grace) => break,
+            }
+        }
+        if !self.crew.is_over() {
+            self.crew.cancel().await;
+            self.crew.all_ended().await;
+        }
+        if !self.crew.is_over() {
+            self.crew.abandon();
+            self.crew.all_ended().await;
+        }
+    }
+
+    /// Counts the arrivals that nobody took, and the whole schedule over again.
+    fn close_schedule(&mut self, flights: &mut Flights) -> Option<OpenLoop> {
+        let rate = self.crew.level.settings.rate?;
+        let taken = self.crew.level.arrivals.get()?.taken();
+        let end = self.window.end.unwrap_or_else(Instant::now).max(self.window.start);
+        let mut due = Due::new(rate, self.crew.began);
+        let before = due.before(self.window.start);
+        let until_end = due.before(end);
+        flights.queued_at_start += before.saturating_sub(taken);
+        flights.queued_at_end += until_end.saturating_sub(taken);
+        let mut wake = Histogram::statements();
+        for recorder in &self.crew.recorders {
+            recorder.add_wake_ups(&mut wake);
+        }
+        let backlog = std::mem::take(&mut self.backlog);
+        Some(OpenLoop { scheduled: until_end - before, wake, backlog })
+    }
+
+    /// Notes how many arrivals are due and not taken.
+    fn watch_backlog(&mut self, now: Instant) {
+        if let (Some(due), Some(arrivals)) = (&mut self.due, self.crew.level.arrivals.get()) {
+            // The look at the schedule must not come before the look at the clients.
+            let taken = arrivals.taken();
+            let waiting = due.before(now).saturating_sub(taken);
+            self.backlog.push((now - self.window.start, waiting));
+        }
+    }
+
+    /// Shows what is left and returns the length of the window.
+    fn finish(&mut self) -> Duration {
+        let end = self.window.end.unwrap_or_else(Instant::now).max(self.window.start);
+        let measured = end - self.window.start;
+        while self.window.edge(self.next + 1) <= end {
+            self.show_complete(self.window.edge(self.next + 1));
+        }
+        let rest = end.saturating_duration_since(self.window.edge(self.next));
+        self.gather(self.next + 1);
+        if !rest.is_zero() || self.pending.contains_key(&self.next) {
+            self.show(rest, true);
+        }
+        measured
+    }
+
+    /// Shows the interval that ended at `edge`.
+    fn show_complete(&mut self, edge: Instant) {
+        self.gather(self.next + 1);
+        self.watch_workers();
+        self.watch_backlog(edge);
+        debug_assert_eq!(edge, self.window.edge(self.next + 1));
+        self.show(self.window.interval, false);
+    }
+
+    /// Takes from all workers what ended before interval `index`.
+    fn gather(&mut self, index: u32) {
+        let Self { crew, pending, spare, .. } = self;
+        for recorder in &crew.recorders {
+            recorder.collect(index, |interval, tally| {
+                pending
+                    .entry(interval)
+                    .or_insert_with(|| spare.pop().unwrap_or_else(|| tally.emptied()))
+                    .merge(tally);
+            });
+        }
+    }
+
+    /// Hands interval `next` to the observer. A missing one is one in which nothing ended.
+    fn show(&mut self, length: Duration, partial: bool) {
+        let mut tally = self
+            .pending
+            .remove(&self.next)
+            .or_else(|| self.spare.pop())
+            .unwrap_or_else(|| self.total.emptied());
+        let is_last = self.window.end == Some(self.window.edge(self.next) + length);
+        let unfinished = if is_last {
+            self.crew.recorders.iter().map(|recorder| recorder.flights().unfinished).sum()
+        } else {
+            0
+        };
+        self.observer.interval(&Interval {
+            index: self.next,
+            start: self.window.interval * self.next,
+            length,
+            partial,
+            tally: &tally,
+            unfinished,
+        });
+        self.intervals.push((tally.committed(), length));
+        self.total.merge(&tally);
+        tally.clear();
+        self.spare.push(tally);
+        self.next += 1;
+    }
+
+    /// Keeps the largest share of the interval that a worker's thread was on a CPU.
+    fn watch_workers(&mut self) {
+        let passed = std::mem::replace(&mut self.watched, Instant::now()).elapsed();
+        for (thread, before) in self.crew.threads.iter().zip(&mut self.busy) {
+            let now = thread.and_then(thread_cpu);
+            if let (Some(now), Some(before)) = (now, *before) {
+                let share = now.saturating_sub(before).as_secs_f64() / passed.as_secs_f64();
+                self.busiest = Some(self.busiest.map_or(share, |most| most.max(share)));
+            }
+            *before = now;
+        }
+    }
+}

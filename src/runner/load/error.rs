@@ -1,0 +1,105 @@
+//! Why tables cannot be loaded, found, checked or dropped.
+
+use thiserror::Error;
+
+use crate::engine::DbError;
+use crate::schema::check::BadCell;
+use crate::schema::columns::Foreign;
+use crate::schema::plan::PlanError;
+use crate::units::format_bytes;
+
+/// A refusal, always before anything was touched, or a failure on the way.
+#[derive(Debug, Error)]
+pub(crate) enum LoadError {
+    /// A choice that cannot be.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+    /// No connection.
+    #[error(transparent)]
+    Connect(DbError),
+    /// A statement failed.
+    #[error("{doing}: {error}")]
+    Statement {
+        /// What was to be done.
+        doing: &'static str,
+        /// The engine's error.
+        error: DbError,
+    },
+    /// A relation of the schema's names is somebody else's.
+    #[error("{0}; nothing was touched: rename or drop it, or use another database")]
+    Foreign(Foreign),
+    /// Tables exist and may not be dropped.
+    #[error(
+        "{} already exist{}; nothing was touched: --replace drops and loads them again",
+        .0.join(", "), if .0.len() == 1 { "s" } else { "" }
+    )]
+    Exists(Vec<String>),
+    /// Tables exist at another scale.
+    #[error(
+        "the tables are of scale {found}, not {asked}; nothing was touched: give --scale {found} \
+         to use them, or --replace to load them again"
+    )]
+    OtherScale {
+        /// Scale of the tables.
+        found: u64,
+        /// Scale asked for.
+        asked: u32,
+    },
+    /// A load did not end.
+    #[error(
+        "the tables hold a load that was interrupted: `dbload init --scale N --replace` loads them \
+         again"
+    )]
+    Unfinished,
+    /// Tables are missing.
+    #[error(
+        "{} {} missing: `dbload init --scale N` makes the tables", .0.join(", "),
+        if .0.len() == 1 { "is" } else { "are" }
+    )]
+    Missing(Vec<&'static str>),
+    /// The disk cannot hold the tables.
+    #[error(
+        "scale {scale} needs about {}, and {folder} has {} free; nothing was touched: free space, \
+         or take a smaller scale (up to {fits} fits)",
+        format_bytes(*needed_bytes), format_bytes(*free_bytes)
+    )]
+    NoSpace {
+        /// Scale asked for.
+        scale: u32,
+        /// Estimate.
+        needed_bytes: u64,
+        /// Free, with what the tables to be dropped take now.
+        free_bytes: u64,
+        /// Where.
+        folder: String,
+        /// The largest scale that fits.
+        fits: u64,
+    },
+    /// More connections than the server accepts.
+    #[error("--jobs is {jobs}: the server accepts {max} connections, and one is not for loading")]
+    TooManyJobs {
+        /// Connections asked for.
+        jobs: u32,
+        /// The server's limit.
+        max: u32,
+    },
+    /// No such tablespace.
+    #[error("there is no tablespace \"{0}\"; nothing was touched")]
+    NoTablespace(String),
+    /// An answer that the SQL files do not promise.
+    #[error(transparent)]
+    Answer(#[from] BadCell),
+    /// An answer without the promised row.
+    #[error("{0}: no row, or not the promised columns")]
+    NoRow(&'static str),
+    /// A thread could not be started, or panicked.
+    #[error("a loading thread ended: {0}")]
+    Thread(String),
+}
+
+impl LoadError {
+    /// Names what was to be done.
+    pub(super) fn doing(doing: &'static str) -> impl FnOnce(DbError) -> Self {
+        move |error| Self::Statement { doing, error }
+    }
+}
