@@ -15,6 +15,7 @@
 
 pub mod embedded;
 pub mod plan;
+pub mod report;
 pub mod result;
 pub mod rng;
 pub mod schema;

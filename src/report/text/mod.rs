@@ -1,0 +1,167 @@
+//! The report that a person reads at the end: what was measured, the tables, what went wrong.
+//!
+//! Pure text from a [`Summary`], for a given width; what is not in the summary cannot be shown.
+//! `docs/output.md` defines every figure.
+
+mod parts;
+mod table;
+mod wrap;
+
+use crate::result::{Run, Summary};
+use parts::{failures, measured, notes, scripts, statements};
+use table::{Column, Distribution, EVERYTHING, Group, LATENCY, THROUGHPUT};
+use wrap::hanging;
+
+/// Narrower terminals get the tables of this width, with the lines broken by the terminal.
+const MIN_WIDTH: usize = 40;
+
+/// How a report is to look.
+#[derive(Debug, Clone, Copy)]
+pub struct Look {
+    /// Columns that lines may take.
+    pub width: usize,
+    /// Whether the figures of each statement are shown.
+    pub statements: bool,
+}
+
+/// The report without the warnings: what was measured, all levels, failures, and the figures of
+/// scripts where there are several. Ends with a newline.
+pub fn report(summary: &Summary, look: Look) -> String {
+    let width = look.width.max(MIN_WIDTH);
+    let groups = groups(&summary.runs);
+    let mut sections = vec![measured(summary, width)];
+    if summary.runs.is_empty() {
+        sections.push(vec!["Nothing was measured.".to_owned()]);
+    } else {
+        sections.extend(tables(summary, &groups, width));
+        sections.push(notes(summary, width));
+        sections.push(failures(&groups, width));
+        sections.push(scripts(&groups, width));
+        if look.statements {
+            sections.push(statements(&groups, width));
+        }
+    }
+    joined(&sections)
+}
+
+/// The warnings of the whole and of each run, every sentence once; empty when there is none.
+pub fn warnings(summary: &Summary, width: usize) -> String {
+    let mut lines = Vec::new();
+    for warning in &summary.warnings {
+        lines.extend(hanging("warning: ", warning, width.max(MIN_WIDTH)));
+    }
+    let groups = groups(&summary.runs);
+    let mut seen: Vec<(&str, Vec<String>)> = Vec::new();
+    for group in &groups {
+        for run in &group.runs {
+            for warning in &run.warnings {
+                let of = run_name(group, groups.len(), run);
+                match seen.iter_mut().find(|(text, _)| text == warning) {
+                    Some((_, runs)) => runs.push(of),
+                    None => seen.push((warning, vec![of])),
+                }
+            }
+        }
+    }
+    for (warning, runs) in seen {
+        let text = format!("{}: {warning}", runs.join("; "));
+        lines.extend(hanging("warning: ", &text, width.max(MIN_WIDTH)));
+    }
+    if lines.is_empty() { String::new() } else { lines.join("\n") + "\n" }
+}
+
+/// How a run is named in a sentence.
+fn run_name(group: &Group<'_>, groups: usize, run: &Run) -> String {
+    let clients = plural(u64::from(run.clients), "client");
+    if groups > 1 { format!("{}, {clients}", group.title) } else { clients }
+}
+
+/// `1 client`, `2 clients`.
+fn plural(count: u64, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}
+
+/// The level tables: in a closed loop latency is one distribution, with a rate there are three,
+/// and response stands first.
+fn tables(summary: &Summary, groups: &[Group<'_>], width: usize) -> Vec<Vec<String>> {
+    let service: Distribution = |run| Some(run.latency_ms);
+    let open_loop = summary.runs.iter().any(|run| run.response_ms.is_some());
+    if !open_loop
+        && let Some(everything) = table::first_that_fits(EVERYTHING, groups, service, width)
+    {
+        return vec![everything];
+    }
+    let titled = |title: &str, layouts: &[&[&[Column]]], of| {
+        let narrowest = || Some(table::layout_lines(layouts.last()?, groups, of));
+        let table = table::first_that_fits(layouts, groups, of, width).or_else(narrowest);
+        let mut lines = hanging("", title, width);
+        lines.extend(table.into_iter().flatten());
+        lines
+    };
+    let mut sections = vec![titled("Throughput and how steady it was", THROUGHPUT, service)];
+    if open_loop {
+        sections.push(titled(
+            "Response time: from the intended start to the end",
+            LATENCY,
+            |run| run.response_ms,
+        ));
+        sections.push(titled(
+            "Service time: from the start of the first try to the end",
+            LATENCY,
+            service,
+        ));
+        sections
+            .push(titled("Lag: from the intended start to the start", LATENCY, |run| run.lag_ms));
+    } else {
+        sections.push(titled(
+            "Latency: from the start of the first try to the end of the transaction",
+            LATENCY,
+            service,
+        ));
+    }
+    sections
+}
+
+/// Runs that have workload, arm and round in common, in the order of first appearance. The title
+/// names only what differs between groups.
+fn groups(runs: &[Run]) -> Vec<Group<'_>> {
+    fn key(run: &Run) -> (&str, &str, u32) {
+        (&run.workload, &run.arm, run.round)
+    }
+    let Some(first) = runs.first() else { return Vec::new() };
+    let differs = |same: fn(&Run, &Run) -> bool| runs.iter().any(|run| !same(run, first));
+    let (workloads, arms, rounds) = (
+        differs(|a, b| a.workload == b.workload),
+        differs(|a, b| a.arm == b.arm),
+        differs(|a, b| a.round == b.round),
+    );
+    let title = |run: &Run| {
+        let mut parts = Vec::new();
+        if workloads {
+            parts.push(run.workload.clone());
+        }
+        if arms {
+            parts.push(run.arm.clone());
+        }
+        if rounds {
+            parts.push(format!("round {}", run.round));
+        }
+        wrap::one_line(&parts.join(", "))
+    };
+    let mut groups: Vec<Group<'_>> = Vec::new();
+    for run in runs {
+        match groups.iter_mut().find(|group| group.runs.iter().any(|other| key(other) == key(run)))
+        {
+            Some(group) => group.runs.push(run),
+            None => groups.push(Group { title: title(run), runs: vec![run] }),
+        }
+    }
+    groups
+}
+
+/// Sections with an empty line between them; empty sections leave no trace.
+fn joined(sections: &[Vec<String>]) -> String {
+    let full: Vec<String> =
+        sections.iter().filter(|lines| !lines.is_empty()).map(|lines| lines.join("\n")).collect();
+    full.join("\n\n") + "\n"
+}

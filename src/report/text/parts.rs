@@ -1,0 +1,240 @@
+//! The parts of the report around the level tables.
+
+use super::table::{Block, Group, blocks_under, optional};
+use super::wrap::{cut, hanging};
+use super::{plural, run_name};
+use crate::plan::Protocol;
+use crate::result::summary::Arm;
+use crate::result::{Run, Summary};
+use crate::units::{format_count, format_ms, format_tps};
+
+/// Least room for the name of a script or the text of a statement.
+const MIN_NAME_CHARS: usize = 10;
+
+/// What was measured: targets, workloads, load.
+pub(super) fn measured(summary: &Summary, width: usize) -> Vec<String> {
+    let mut lines = Vec::new();
+    for arm in &summary.arms {
+        lines.extend(hanging("target    ", &target(arm, summary.arms.len() > 1), width));
+    }
+    let Some(run) = summary.runs.first() else { return lines };
+    for workload in distinct(summary.runs.iter().map(workload)) {
+        lines.extend(hanging("workload  ", &workload, width));
+    }
+    let clients = distinct(summary.runs.iter().map(|run| run.clients.to_string())).join(",");
+    let workers = distinct(summary.runs.iter().map(|run| run.workers.to_string())).join(",");
+    let rounds = summary.runs.iter().map(|run| run.round).max().unwrap_or(1);
+    let mut load = vec![match run.rate_per_s {
+        None => "closed loop".to_owned(),
+        Some(rate) => format!("open loop at {} tps", format_tps(rate)),
+    }];
+    load.push(format!(
+        "{clients} client{} on {workers} worker{}",
+        if clients == "1" { "" } else { "s" },
+        if workers == "1" { "" } else { "s" }
+    ));
+    load.extend(asked(run));
+    if rounds > 1 {
+        load.push(plural(u64::from(rounds), "round"));
+    }
+    load.push(format!("seed {}", summary.seed));
+    lines.extend(hanging("load      ", &load.join(", "), width));
+    lines
+}
+
+fn target(arm: &Arm, named: bool) -> String {
+    let mut text = if named { format!("{} = ", arm.name) } else { String::new() };
+    text.push_str(&arm.target);
+    if let Some(version) = &arm.server_version {
+        let product = match arm.engine.as_str() {
+            "postgres" => "PostgreSQL",
+            "sqlite" => "SQLite",
+            "mysql" => "MySQL",
+            "mariadb" => "MariaDB",
+            other => other,
+        };
+        // Some servers name themselves in their version, others do not.
+        let named = version.to_lowercase().contains(&product.to_lowercase());
+        let product = if named { String::new() } else { format!("{product} ") };
+        text.push_str(&format!(", {product}{version}"));
+    }
+    if let Some(storage) = &arm.storage {
+        let parts = [&storage.file_system, &storage.device];
+        let known: Vec<&str> = parts.into_iter().flatten().map(String::as_str).collect();
+        if !known.is_empty() {
+            text.push_str(&format!(", data on {}", known.join(" on ")));
+        }
+    }
+    text
+}
+
+fn workload(run: &Run) -> String {
+    let protocol = match run.protocol {
+        Protocol::Simple => "simple protocol",
+        Protocol::Extended => "extended protocol",
+        Protocol::Prepared => "prepared statements",
+    };
+    match run.scale {
+        Some(scale) => format!("{}, scale {scale}, {protocol}", run.workload),
+        None => format!("{}, {protocol}", run.workload),
+    }
+}
+
+/// How long a run was to be.
+fn asked(run: &Run) -> Option<String> {
+    run.asked_s.map(|seconds| format!("{seconds} s each")).or_else(|| {
+        let count = run.asked_transactions?;
+        Some(format!("{} each client", plural(count, "transaction")))
+    })
+}
+
+/// Explanations of marks, and counts that are no column.
+pub(super) fn notes(summary: &Summary, width: usize) -> Vec<String> {
+    let runs = &summary.runs;
+    let mut notes = Vec::new();
+    if runs.iter().any(|run| !run.complete) {
+        notes.push("* not measured to the end".to_owned());
+    }
+    if runs.iter().any(|run| run.variance.stall_s.is_none()) {
+        notes.push(
+            "stalled -: under 20 transactions in the median second are too few to tell".to_owned(),
+        );
+    }
+    let sum = |of: fn(&Run) -> u64| runs.iter().map(of).sum::<u64>();
+    let mut counts = Vec::new();
+    if sum(|run| run.retries) > 0 {
+        counts.push(format!(
+            "{} transactions retried ({} retries)",
+            format_count(sum(|run| run.retried)),
+            format_count(sum(|run| run.retries))
+        ));
+    }
+    for (what, count) in [
+        ("skipped as too late", sum(|run| run.skipped)),
+        ("over the latency limit", sum(|run| run.late.unwrap_or(0))),
+        ("not started at the end", sum(|run| run.queued_at_end.unwrap_or(0))),
+        ("unfinished at the end", sum(|run| run.unfinished)),
+    ] {
+        if count > 0 {
+            counts.push(format!("{} {what}", format_count(count)));
+        }
+    }
+    if !counts.is_empty() {
+        notes.push(format!("over all runs: {}", counts.join(", ")));
+    }
+    notes.iter().flat_map(|note| hanging("", note, width)).collect()
+}
+
+/// Failed transactions by code, with the first messages.
+pub(super) fn failures(groups: &[Group<'_>], width: usize) -> Vec<String> {
+    let mut lines = Vec::new();
+    for group in groups {
+        for run in group.runs.iter().filter(|run| run.failed.total > 0) {
+            let codes: Vec<String> = run
+                .failed
+                .by_code
+                .iter()
+                .map(|(code, count)| format!("{code} x {}", format_count(*count)))
+                .collect();
+            let lead = format!("{}: ", run_name(group, groups.len(), run));
+            lines.extend(hanging(&lead, &codes.join(", "), width));
+            for sample in &run.failed.samples {
+                let text = format!("{}: {}", sample.code, sample.text);
+                lines.extend(hanging("    ", &text, width));
+            }
+        }
+    }
+    if !lines.is_empty() {
+        lines.insert(0, "Failed transactions by code".to_owned());
+    }
+    lines
+}
+
+/// Figures of each script of a mix.
+pub(super) fn scripts(groups: &[Group<'_>], width: usize) -> Vec<String> {
+    let heading = ["script", "transactions", "tps", "failed", "mean", "p99"];
+    let blocks = run_blocks(groups, |run| {
+        // Of a single script the level table says the same.
+        let scripts = if run.scripts.len() > 1 { &run.scripts[..] } else { &[] };
+        scripts
+            .iter()
+            .map(|script| {
+                vec![
+                    script.name.clone(),
+                    format_count(script.transactions),
+                    format_tps(script.tps),
+                    format_count(script.failed),
+                    optional(script.latency_ms.mean, format_ms),
+                    optional(script.latency_ms.p99, format_ms),
+                ]
+            })
+            .collect()
+    });
+    titled("Scripts (mean and p99 in ms)", &heading, blocks, width)
+}
+
+/// Figures of each statement, when they were asked for.
+pub(super) fn statements(groups: &[Group<'_>], width: usize) -> Vec<String> {
+    let heading = ["statement", "count", "rows", "mean", "p50", "p99", "max"];
+    let blocks = run_blocks(groups, |run| {
+        run.statements
+            .iter()
+            .map(|statement| {
+                let ms = &statement.latency_ms;
+                vec![
+                    statement.text.clone(),
+                    format_count(statement.count),
+                    format_count(statement.rows),
+                    optional(ms.mean, format_ms),
+                    optional(ms.p50, format_ms),
+                    optional(ms.p99, format_ms),
+                    optional(ms.max, format_ms),
+                ]
+            })
+            .collect()
+    });
+    titled("Statements (times in ms)", &heading, blocks, width)
+}
+
+/// A block for each run that has rows, under the name of the run.
+fn run_blocks(groups: &[Group<'_>], rows: fn(&Run) -> Vec<Vec<String>>) -> Vec<Block> {
+    let runs = groups.iter().flat_map(|group| group.runs.iter().map(move |run| (group, run)));
+    runs.map(|(group, run)| Block {
+        title: Some(run_name(group, groups.len(), run)),
+        rows: rows(run),
+    })
+    .filter(|block| !block.rows.is_empty())
+    .collect()
+}
+
+/// A table under a title, its first column cut to the room that the others leave; nothing when
+/// it has no row.
+fn titled(title: &str, heading: &[&str], mut blocks: Vec<Block>, width: usize) -> Vec<String> {
+    if blocks.is_empty() {
+        return Vec::new();
+    }
+    let column_width = |column: usize| {
+        let cells = blocks.iter().flat_map(|block| &block.rows).map(|row| &row[column]);
+        cells.map(|cell| cell.chars().count()).max().unwrap_or(0).max(heading[column].len())
+    };
+    let others: usize = (1..heading.len()).map(|column| 2 + column_width(column)).sum();
+    let room = width.saturating_sub(others).max(MIN_NAME_CHARS);
+    for row in blocks.iter_mut().flat_map(|block| &mut block.rows) {
+        row[0] = cut(&row[0], room);
+    }
+    let heading: Vec<String> = heading.iter().map(ToString::to_string).collect();
+    let mut lines = hanging("", title, width);
+    lines.extend(blocks_under(&heading, &blocks, 1));
+    lines
+}
+
+/// Values in order of first appearance.
+fn distinct(values: impl Iterator<Item = String>) -> Vec<String> {
+    let mut seen: Vec<String> = Vec::new();
+    for value in values {
+        if !seen.contains(&value) {
+            seen.push(value);
+        }
+    }
+    seen
+}

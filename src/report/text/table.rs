@@ -1,0 +1,191 @@
+//! Tables of runs: columns of figures, laid out as the width allows.
+//!
+//! A layout is one or several tables over the same runs. The widest layout that fits is taken, so
+//! a narrow terminal gets two or three tables instead of broken lines.
+
+use comfy_table::{CellAlignment, Table, presets};
+
+use crate::result::{LatencyMs, Run};
+use crate::units::{format_count, format_ms, format_percent, format_tps};
+
+/// What stands where there is no figure.
+pub(super) const NO_FIGURE: &str = "-";
+
+/// A column of figures.
+#[derive(Clone, Copy)]
+pub(super) struct Column {
+    heading: &'static str,
+    unit: &'static str,
+    figure: Figure,
+}
+
+/// How a cell is made.
+#[derive(Clone, Copy)]
+enum Figure {
+    /// From the run.
+    Run(fn(&Run) -> String),
+    /// From the latency distribution that the table is about.
+    Latency(fn(&LatencyMs) -> Option<f64>),
+}
+
+impl Column {
+    const fn of_run(heading: &'static str, unit: &'static str, of: fn(&Run) -> String) -> Self {
+        Self { heading, unit, figure: Figure::Run(of) }
+    }
+
+    const fn latency(heading: &'static str, of: fn(&LatencyMs) -> Option<f64>) -> Self {
+        Self { heading, unit: "ms", figure: Figure::Latency(of) }
+    }
+}
+
+const CLIENTS: Column = Column::of_run("clients", "", |run| {
+    // The mark is explained below the table.
+    format!("{}{}", if run.complete { "" } else { "*" }, run.clients)
+});
+const TRANSACTIONS: Column =
+    Column::of_run("transactions", "", |run| format_count(run.transactions));
+const TPS: Column = Column::of_run("tps", "1/s", |run| format_tps(run.tps));
+const FAILED: Column = Column::of_run("failed", "", |run| format_count(run.failed.total));
+const CV: Column = Column::of_run("cv", "", |run| optional(run.variance.cv, format_percent));
+const LOWEST: Column =
+    Column::of_run("lowest", "tps", |run| optional(run.variance.min_tps, format_tps));
+const STALLED: Column = Column::of_run("stalled", "s", |run| {
+    optional(run.variance.stall_s, |seconds| format!("{seconds:.1}"))
+});
+const CPU: Column = Column::of_run("dbload CPU", "us/txn", |run| {
+    optional(run.client_cpu_us_per_txn, |us| format!("{us:.1}"))
+});
+const MEAN: Column = Column::latency("mean", |ms| ms.mean);
+const STDDEV: Column = Column::latency("stddev", |ms| ms.stddev);
+const P50: Column = Column::latency("p50", |ms| ms.p50);
+const P95: Column = Column::latency("p95", |ms| ms.p95);
+const P99: Column = Column::latency("p99", |ms| ms.p99);
+const P99_9: Column = Column::latency("p99.9", |ms| ms.p99_9);
+const MAX: Column = Column::latency("max", |ms| ms.max);
+
+/// Throughput, latency and steadiness of a closed loop in one table, for wide terminals.
+pub(super) const EVERYTHING: &[&[&[Column]]] = &[&[&[
+    CLIENTS,
+    TRANSACTIONS,
+    TPS,
+    MEAN,
+    STDDEV,
+    P50,
+    P95,
+    P99,
+    P99_9,
+    MAX,
+    FAILED,
+    CV,
+    LOWEST,
+    STALLED,
+    CPU,
+]]];
+/// Throughput and its steadiness.
+pub(super) const THROUGHPUT: &[&[&[Column]]] = &[
+    &[&[CLIENTS, TRANSACTIONS, TPS, FAILED, CV, LOWEST, STALLED, CPU]],
+    &[&[CLIENTS, TPS, FAILED, CPU], &[CLIENTS, CV, LOWEST, STALLED]],
+];
+/// One latency distribution.
+pub(super) const LATENCY: &[&[&[Column]]] = &[
+    &[&[CLIENTS, MEAN, STDDEV, P50, P95, P99, P99_9, MAX]],
+    &[&[CLIENTS, MEAN, STDDEV, P50], &[CLIENTS, P95, P99, P99_9, MAX]],
+];
+
+/// Runs under a line that says what they have in common; no line when there is one group only.
+pub(super) struct Group<'a> {
+    /// What the runs have in common.
+    pub(super) title: String,
+    /// The runs, in the order of the rows.
+    pub(super) runs: Vec<&'a Run>,
+}
+
+/// Which latency distribution a table shows.
+pub(super) type Distribution = fn(&Run) -> Option<LatencyMs>;
+
+/// The lines of the first layout that fits into `width` columns.
+pub(super) fn first_that_fits(
+    layouts: &[&[&[Column]]],
+    groups: &[Group<'_>],
+    of: Distribution,
+    width: usize,
+) -> Option<Vec<String>> {
+    layouts
+        .iter()
+        .map(|layout| layout_lines(layout, groups, of))
+        .find(|lines| lines.iter().all(|line| line.chars().count() <= width))
+}
+
+/// The lines of the tables of a layout, with an empty line between two tables.
+pub(super) fn layout_lines(
+    layout: &[&[Column]],
+    groups: &[Group<'_>],
+    of: Distribution,
+) -> Vec<String> {
+    let tables: Vec<Vec<String>> =
+        layout.iter().map(|columns| run_table(columns, groups, of)).collect();
+    tables.join(&String::new())
+}
+
+fn run_table(columns: &[Column], groups: &[Group<'_>], of: Distribution) -> Vec<String> {
+    let heading: Vec<String> =
+        columns.iter().map(|c| format!("{}\n{}", c.heading, c.unit)).collect();
+    let row = |run: &&Run| columns.iter().map(|column| cell(column, run, of)).collect();
+    let blocks: Vec<Block> = groups
+        .iter()
+        .map(|group| Block {
+            title: (groups.len() > 1).then(|| group.title.clone()),
+            rows: group.runs.iter().map(row).collect(),
+        })
+        .collect();
+    blocks_under(&heading, &blocks, 0)
+}
+
+/// Rows of a table under a line of their own.
+pub(super) struct Block {
+    /// The line; none when there is nothing to tell apart.
+    pub(super) title: Option<String>,
+    /// Rows of cells.
+    pub(super) rows: Vec<Vec<String>>,
+}
+
+/// One table of all blocks, so that columns stand under each other, with the titles between.
+pub(super) fn blocks_under(heading: &[String], blocks: &[Block], left: usize) -> Vec<String> {
+    let rows: Vec<&Vec<String>> = blocks.iter().flat_map(|block| &block.rows).collect();
+    let mut lines = aligned(heading, &rows, left).into_iter();
+    let heading_lines = heading.iter().map(|cell| cell.lines().count()).max().unwrap_or(0);
+    let mut out: Vec<String> = lines.by_ref().take(heading_lines).collect();
+    for block in blocks {
+        out.extend(block.title.clone());
+        out.extend(lines.by_ref().take(block.rows.len()));
+    }
+    out
+}
+
+fn cell(column: &Column, run: &Run, of: Distribution) -> String {
+    match column.figure {
+        Figure::Run(figure) => figure(run),
+        Figure::Latency(figure) => optional(of(run).as_ref().and_then(figure), format_ms),
+    }
+}
+
+/// The figure as text, or a dash.
+pub(super) fn optional(figure: Option<f64>, format: fn(f64) -> String) -> String {
+    figure.map_or_else(|| NO_FIGURE.to_owned(), format)
+}
+
+/// Lines of a table without any drawing: the first `left` columns flush left, the others flush
+/// right, two blanks between columns.
+fn aligned(heading: &[String], rows: &[&Vec<String>], left: usize) -> Vec<String> {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING).set_header(heading).add_rows(rows.iter().copied());
+    for (index, column) in table.column_iter_mut().enumerate() {
+        column.set_padding((if index == 0 { 0 } else { 2 }, 0));
+        column.set_cell_alignment(if index < left {
+            CellAlignment::Left
+        } else {
+            CellAlignment::Right
+        });
+    }
+    table.lines().map(|line| line.trim_end().to_owned()).collect()
+}

@@ -1,0 +1,103 @@
+//! Fixed results files and the text that a person gets from them. A changed line here is a
+//! changed report: look at the difference before accepting it.
+//!
+//! The files under `data/results` also hold the reader to every document it has ever written.
+#![expect(clippy::unwrap_used, reason = "a file that cannot be read is a failed test")]
+
+use dbload::report::text::{Look, report, warnings};
+use dbload::result::{Summary, Warning};
+
+fn summary(name: &str) -> Summary {
+    let path = format!("{}/tests/data/results/{name}.json", env!("CARGO_MANIFEST_DIR"));
+    let text = std::fs::read_to_string(&path).unwrap();
+    Summary::from_json(&text).unwrap()
+}
+
+/// Report and warnings, as they stand below each other on a terminal.
+fn shown(name: &str, width: usize) -> String {
+    let summary = summary(name);
+    let look = Look { width, statements: true };
+    let text = report(&summary, look) + "\n" + &warnings(&summary, width);
+    for line in text.lines() {
+        let chars = line.chars().count();
+        // A URL is kept whole, so that it can be copied.
+        assert!(
+            line.contains("://") || chars <= width,
+            "{chars} characters do not fit into {width}: {line}"
+        );
+    }
+    text
+}
+
+#[test]
+fn sweep_at_80_columns() {
+    insta::assert_snapshot!(shown("sweep", 80));
+}
+
+#[test]
+fn sweep_at_120_columns() {
+    insta::assert_snapshot!(shown("sweep", 120));
+}
+
+#[test]
+fn sweep_at_40_columns() {
+    insta::assert_snapshot!(shown("sweep", 40));
+}
+
+#[test]
+fn arms_with_a_rate_and_a_mix_at_80_columns() {
+    insta::assert_snapshot!(shown("arms", 80));
+}
+
+#[test]
+fn arms_with_a_rate_and_a_mix_at_120_columns() {
+    insta::assert_snapshot!(shown("arms", 120));
+}
+
+#[test]
+fn a_run_in_which_everything_failed_at_80_columns() {
+    insta::assert_snapshot!(shown("failed", 80));
+}
+
+#[test]
+fn statements_are_shown_when_they_are_asked_for() {
+    let shown = |statements| report(&summary("arms"), Look { width: 80, statements });
+    assert!(shown(true).contains("UPDATE pgbench_accounts"));
+    assert!(!shown(false).contains("UPDATE pgbench_accounts"));
+    assert!(shown(false).contains("simple-update"), "scripts of a mix are always shown");
+}
+
+#[test]
+fn a_summary_that_is_read_and_written_again_is_the_same_document() {
+    for name in ["sweep", "arms", "failed"] {
+        let path = format!("{}/tests/data/results/{name}.json", env!("CARGO_MANIFEST_DIR"));
+        let before: serde_json::Value =
+            serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+        let after: serde_json::Value =
+            serde_json::from_str(&summary(name).to_json().unwrap()).unwrap();
+        assert_eq!(before, after, "{name}");
+    }
+}
+
+#[test]
+fn every_warning_says_what_to_change() {
+    let all = [
+        Warning::ClientsOverBranches { clients: 64, branches: 1 },
+        Warning::WindowUnderCheckpoints { window_s: 60.0, checkpoint_s: 300.0 },
+        Warning::WindowTooShort { window_s: 60.0, needed_s: 240.0 },
+        Warning::WorkerBusy { busy_pct: 91.4, workers: 2 },
+        Warning::SimpleProtocol {
+            script: "mine".to_owned(),
+            why: "line 3 has a variable inside a literal".to_owned(),
+        },
+        Warning::Saturated { count: 2 },
+        Warning::Unfinished { unfinished: 3, longest_s: 2.5 },
+        Warning::ClientsLost { lost: 1, clients: 8, why: "value out of range (22003)".to_owned() },
+        Warning::NothingCommitted { failed: 12 },
+        Warning::Interrupted,
+        Warning::Accounting { terms: "started 10, committed 8, failed 1, unfinished 0".to_owned() },
+        Warning::NotWritten { why: "out/summary.json could not be written".to_owned() },
+    ];
+    let lines: Vec<String> = all.iter().map(ToString::to_string).collect();
+    insta::assert_snapshot!(lines.join("\n"));
+}
