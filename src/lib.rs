@@ -13,6 +13,8 @@
 //! | 4 | `report` | shows results; reads floors 0 to 2 only |
 //! | 6 | `cli` `cmd` | understands what is asked, and does it |
 
+use std::ffi::OsString;
+
 pub mod embedded;
 pub mod plan;
 pub mod report;
@@ -26,7 +28,18 @@ pub mod target;
 pub mod units;
 pub mod workload;
 
+mod cli;
+mod cmd;
 mod engine;
 #[cfg_attr(not(test), expect(dead_code, reason = "facts are recorded, samples not yet"))]
 mod host;
 mod runner;
+
+/// Runs the program with these arguments, the program's name first; returns the exit code.
+pub fn main_with<I>(args: I) -> u8
+where
+    I: IntoIterator,
+    I::Item: Into<OsString> + Clone,
+{
+    cmd::main_with(args)
+}

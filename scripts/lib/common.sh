@@ -1,0 +1,60 @@
+# shellcheck shell=bash
+# What every script here needs: talk, packages, free ports, and a user for servers. Sourced.
+
+say() { printf '%s\n' "$*" >&2; }
+
+die() {
+    say "error: $*"
+    exit 1
+}
+
+is_root() { [ "$(id -u)" -eq 0 ]; }
+
+# need COMMAND PACKAGE...: installs Debian packages when COMMAND is not there.
+need() {
+    local command=$1
+    shift
+    command -v "$command" >/dev/null || install_packages "$@"
+}
+
+install_packages() {
+    is_root || die "missing: $*. Run 'apt-get install $*' as root, then try again."
+    command -v apt-get >/dev/null || die "missing: $*. This script installs with apt-get only."
+    say "installing $*"
+    {
+        apt-get update -q
+        DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends "$@"
+    } </dev/null >&2 || die "apt-get could not install $*"
+}
+
+# Where fetched servers are kept between runs. Root's home is closed to the unprivileged user that
+# runs the servers, so root keeps them elsewhere.
+cache_dir() {
+    if is_root; then
+        echo "${DBLOAD_CACHE:-/var/cache/dbload/servers}"
+    else
+        echo "${DBLOAD_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/dbload/servers}"
+    fi
+}
+
+# A loopback port on which nobody listens. Somebody may still take it before the caller does, so
+# callers try again with another one.
+free_port() {
+    local port
+    while :; do
+        port=$((20001 + RANDOM))
+        (: >"/dev/tcp/127.0.0.1/$port") 2>/dev/null || break
+    done
+    echo "$port"
+}
+
+# Database servers refuse to run as root.
+server_user() { if is_root; then echo nobody; else id -un; fi; }
+
+as_server_user() {
+    if is_root; then
+        setpriv --reuid nobody --regid "$(id -g nobody)" --clear-groups "$@"
+    else
+        "$@"
+    fi
+}

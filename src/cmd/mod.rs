@@ -1,0 +1,121 @@
+//! The commands: dispatch and exit codes.
+
+mod clean;
+mod engines;
+mod init;
+mod run;
+mod show;
+mod signals;
+mod tables;
+mod verify;
+
+use std::ffi::OsString;
+
+use clap::Parser;
+use clap::error::ErrorKind;
+
+use crate::cli::{Cli, Command, TargetArgs as TargetOptions};
+use crate::report::{Style, Talk};
+use crate::target::{Env, NamedTarget, TargetArgs, redact};
+
+use signals::Signals;
+
+/// How the program ends. The numbers are the process's exit codes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Exit {
+    /// Everything that was asked for was done.
+    Complete = 0,
+    /// Refused before anything was measured.
+    Refused = 1,
+    /// Measured, but a client was lost, everything failed, or a check failed.
+    Impaired = 2,
+    /// SIGINT.
+    Interrupted = 130,
+    /// SIGHUP.
+    HungUp = 129,
+    /// SIGTERM.
+    Terminated = 143,
+}
+
+/// Runs the program with these arguments, the program's name first; returns the exit code.
+pub(crate) fn main_with<I>(args: I) -> u8
+where
+    I: IntoIterator,
+    I::Item: Into<OsString> + Clone,
+{
+    let cli = match Cli::try_parse_from(args) {
+        Ok(cli) => cli,
+        Err(error) => return usage(&error) as u8,
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build_local(tokio::runtime::LocalOptions::default());
+    let outcome = match runtime {
+        Ok(runtime) => runtime.block_on(dispatch(cli.command)),
+        Err(error) => Err(anyhow::Error::new(error).context("starting")),
+    };
+    let exit = outcome.unwrap_or_else(|error| {
+        Talk::stderr(Style::Plain).insist(&format!("dbload: {}", chain(&error)));
+        Exit::Refused
+    });
+    exit as u8
+}
+
+/// An error with its causes, each said once, and without secrets.
+fn chain(error: &anyhow::Error) -> String {
+    let mut text = String::new();
+    for cause in error.chain().map(ToString::to_string) {
+        if text.is_empty() {
+            text = cause;
+        } else if !text.contains(&cause) {
+            text.push_str(": ");
+            text.push_str(&cause);
+        }
+    }
+    redact(&text)
+}
+
+/// Prints clap's own message: help and version are answers, the rest is a refusal.
+fn usage(error: &clap::Error) -> Exit {
+    match error.kind() {
+        // Where the text cannot be written there is nobody to tell.
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => drop(error.print()),
+        // A URL in the wrong place may hold a password.
+        _ => Talk::stderr(Style::Plain).insist(redact(&error.to_string()).trim_end()),
+    }
+    match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Exit::Complete,
+        _ => Exit::Refused,
+    }
+}
+
+async fn dispatch(command: Command) -> anyhow::Result<Exit> {
+    let env = Env::of_process();
+    let signals = Signals::listen()?;
+    match command {
+        Command::Init(args) => init::init(args, &env, &signals).await,
+        Command::Run(args) => run::run(*args, &env, &signals).await,
+        Command::Verify(args) => verify::verify(args, &env, &signals).await,
+        Command::Clean(args) => clean::clean(args, &env, &signals).await,
+        Command::Show(args) => show::show(&args),
+    }
+}
+
+/// The one database that a command is about.
+fn target(options: &TargetOptions, env: &Env) -> anyhow::Result<NamedTarget> {
+    if let Some(host) = options.host.as_deref().filter(|host| host.contains("://")) {
+        anyhow::bail!("--host \"{}\" is a URL: give it with --target", redact(host));
+    }
+    let args = TargetArgs {
+        targets: options.target.clone().into_iter().collect(),
+        host: options.host.clone(),
+        port: options.port.clone(),
+        user: options.user.clone(),
+        database: options.dbname.clone(),
+        bare: options.database.clone(),
+    };
+    let mut targets = args.resolve(env)?;
+    // `resolve` gives one for each `--target`, and at least one.
+    targets.pop().ok_or_else(|| anyhow::anyhow!("no target"))
+}

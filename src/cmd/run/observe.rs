@@ -1,0 +1,94 @@
+//! Hands what a level reports to the results folder and to the person who waits.
+
+use std::time::Duration;
+
+use super::sweep::SweepClock;
+use crate::report::{ResultFolder, Talk};
+use crate::result::IntervalRow;
+use crate::runner::level::{Interval, Observer};
+use crate::units::format_tps;
+
+/// Where a run's intervals go: which arm, round, workload and level they belong to.
+#[derive(Debug, Clone)]
+pub(crate) struct Place {
+    pub(crate) arm: String,
+    pub(crate) round: u32,
+    pub(crate) workload: String,
+    pub(crate) clients: u32,
+}
+
+/// Writes rows and shows lines; remembers the first write error for the end of the run.
+pub(crate) struct Watch<'a> {
+    pub(crate) place: Place,
+    pub(crate) folder: &'a mut ResultFolder,
+    pub(crate) talk: &'a mut Talk,
+    pub(crate) write_error: Option<String>,
+    pub(crate) sweep: SweepClock,
+}
+
+impl Observer for Watch<'_> {
+    fn started(&mut self, connecting: Duration) {
+        // Not part of any figure, but a wait that wants an explanation.
+        if connecting >= Duration::from_secs(1) {
+            let clients = self.place.clients;
+            let seconds = connecting.as_secs_f64();
+            self.talk.say(&format!("{clients} clients connected in {seconds:.1} s"));
+        }
+    }
+
+    fn warming(&mut self, elapsed: Duration, tps: f64) {
+        let seconds = elapsed.as_secs_f64();
+        self.talk.say(&format!("{seconds:7.1} s {:>9} tps  (warm-up)", format_tps(tps)));
+        self.sweep.show(self.talk);
+    }
+
+    fn interval(&mut self, interval: &Interval<'_>) {
+        let row = row(&self.place, interval);
+        if let Err(error) = self.folder.append_interval(&row) {
+            self.write_error.get_or_insert_with(|| error.to_string());
+        }
+        self.talk.interval(&row);
+        self.sweep.show(self.talk);
+    }
+}
+
+fn row(place: &Place, interval: &Interval<'_>) -> IntervalRow {
+    let tally = interval.tally;
+    let latency = tally.latency().summary();
+    let open = tally.open();
+    let response = open.as_ref().map(|open| open.response.summary()).unwrap_or_default();
+    let lag = open.as_ref().map(|open| open.lag.summary()).unwrap_or_default();
+    let length_s = interval.length.as_secs_f64();
+    #[expect(clippy::cast_precision_loss, reason = "counts far below 2^53")]
+    let tps = if length_s > 0.0 { tally.committed() as f64 / length_s } else { 0.0 };
+    IntervalRow {
+        arm: place.arm.clone(),
+        round: place.round,
+        workload: place.workload.clone(),
+        clients: place.clients,
+        interval: interval.index + 1,
+        start_s: interval.start.as_secs_f64(),
+        length_s,
+        partial: interval.partial,
+        transactions: tally.committed(),
+        tps,
+        failed: tally.failed(),
+        retries: tally.retries(),
+        skipped: tally.skipped,
+        unfinished: interval.unfinished,
+        latency_mean_ms: latency.mean,
+        latency_p50_ms: latency.p50,
+        latency_p95_ms: latency.p95,
+        latency_p99_ms: latency.p99,
+        latency_p99_9_ms: latency.p99_9,
+        latency_max_ms: latency.max,
+        response_mean_ms: response.mean,
+        response_p50_ms: response.p50,
+        response_p95_ms: response.p95,
+        response_p99_ms: response.p99,
+        response_p99_9_ms: response.p99_9,
+        response_max_ms: response.max,
+        lag_mean_ms: lag.mean,
+        lag_max_ms: lag.max,
+    }
+}

@@ -1,0 +1,239 @@
+//! `docs/output.md` names every field that dbload writes, and no field that it does not.
+
+#![expect(clippy::unwrap_used, reason = "a file that cannot be read is a failed test")]
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use dbload::plan::Protocol;
+use dbload::result::comparison::{Comparison, LevelComparison, Verdict};
+use dbload::result::environment::{self, Machine, Storage};
+use dbload::result::interval::HEADER;
+use dbload::result::run::{
+    Counters, Dip, Failed, FailureSample, Outage, Script, Statement, StatementRates, Variance,
+};
+use dbload::result::summary::{Arm, Program, SCHEMA};
+use dbload::result::{Environment, LatencyMs, Run, Summary};
+use serde_json::Value;
+
+/// The text of `docs/output.md` from one heading to the next of the same rank or above.
+fn section(heading: &str) -> String {
+    let path = format!("{}/docs/output.md", env!("CARGO_MANIFEST_DIR"));
+    let text = std::fs::read_to_string(path).unwrap();
+    let rank = heading.bytes().take_while(|&b| b == b'#').count();
+    let ends = |line: &str| {
+        let hashes = line.bytes().take_while(|&b| b == b'#').count();
+        (1..=rank).contains(&hashes)
+    };
+    let mut lines = text.lines().skip_while(|line| *line != heading);
+    assert!(lines.next().is_some(), "docs/output.md has no heading {heading}");
+    lines.take_while(|line| !ends(line)).collect::<Vec<_>>().join("\n")
+}
+
+/// Words in backquotes, taken apart at dots, without the brackets of a list.
+fn named_in(text: &str) -> BTreeSet<String> {
+    text.split('`')
+        .skip(1)
+        .step_by(2)
+        .flat_map(|code| code.split('.'))
+        .map(|name| name.trim_end_matches("[]").to_owned())
+        .collect()
+}
+
+/// Names in the first cells of the section's tables.
+fn fields_in(text: &str) -> BTreeSet<String> {
+    let first_cells = text.lines().filter_map(|line| line.strip_prefix("| ")?.split(" |").next());
+    first_cells.flat_map(named_in).collect()
+}
+
+/// Every key of a document, at any depth. Keys of maps with free names (settings, codes) are
+/// prefixed with `free:` in the fixture and left out.
+fn keys_of(value: &Value, keys: &mut BTreeSet<String>) {
+    match value {
+        Value::Object(map) => {
+            for (key, value) in map {
+                if !key.starts_with("free:") {
+                    keys.insert(key.clone());
+                }
+                keys_of(value, keys);
+            }
+        }
+        Value::Array(list) => list.iter().for_each(|value| keys_of(value, keys)),
+        _ => {}
+    }
+}
+
+fn free<V>(value: V) -> BTreeMap<String, V> {
+    BTreeMap::from([("free:name".to_owned(), value)])
+}
+
+fn storage() -> Storage {
+    Storage { geometry: free(String::new()), ..Storage::default() }
+}
+
+/// A run in which nothing is absent or empty.
+fn full_run() -> Run {
+    let latency = LatencyMs::default();
+    Run {
+        arm: String::new(),
+        round: 1,
+        workload: String::new(),
+        scale: Some(1),
+        clients: 1,
+        workers: 1,
+        protocol: Protocol::Prepared,
+        rate_per_s: Some(1.0),
+        duration_s: 1.0,
+        asked_s: Some(1.0),
+        asked_transactions: Some(1),
+        transactions: 1,
+        tps: 1.0,
+        ci_tps: Some([1.0, 1.0]),
+        ess: Some(1.0),
+        latency_ms: latency,
+        response_ms: Some(latency),
+        lag_ms: Some(latency),
+        schedule_error_ms: Some(latency),
+        failed: Failed {
+            total: 1,
+            by_code: free(1),
+            samples: vec![FailureSample { code: String::new(), text: String::new() }],
+        },
+        retried: 0,
+        retries: 0,
+        clients_lost: 0,
+        skipped: 0,
+        late: Some(0),
+        unfinished: 0,
+        queued_at_end: Some(0),
+        outages: vec![Outage { start_s: 0.0, length_s: 0.0 }],
+        statements_per_s: Some(StatementRates::default()),
+        scripts: vec![Script {
+            name: String::new(),
+            weight: 1,
+            source: String::new(),
+            file: String::new(),
+            sha256: String::new(),
+            transactions: 1,
+            tps: 1.0,
+            failed: 0,
+            latency_ms: latency,
+        }],
+        statements: vec![Statement {
+            script: String::new(),
+            n: 1,
+            text: String::new(),
+            count: 1,
+            rows: 1,
+            latency_ms: latency,
+        }],
+        variance: Variance {
+            dips: vec![Dip { start_s: 0.0, length_s: 0.0, depth_pct: 0.0 }],
+            ..Variance::default()
+        },
+        host: Some(Counters { per_txn: free(1.0) }),
+        server: Some(Counters { per_txn: free(1.0) }),
+        client_cpu_us_per_txn: Some(1.0),
+        warnings: vec![],
+        complete: true,
+    }
+}
+
+fn full_comparison() -> Comparison {
+    Comparison {
+        baseline: String::new(),
+        arm: String::new(),
+        workload: String::new(),
+        metric: String::new(),
+        rounds: 8,
+        paired: true,
+        ratio: 1.0,
+        ci_low: None,
+        ci_high: None,
+        p: None,
+        p_holm: None,
+        verdict: Verdict::Undetected,
+        margin: 0.03,
+        mde: None,
+        rounds_needed: None,
+        levels: vec![LevelComparison {
+            clients: 1,
+            ratio: 1.0,
+            ci_low: None,
+            ci_high: None,
+            p: None,
+            p_holm: None,
+        }],
+    }
+}
+
+/// A summary in which nothing is absent or empty.
+fn full_summary() -> Summary {
+    Summary {
+        schema: SCHEMA.to_owned(),
+        dbload: Program { version: String::new(), command_line: String::new() },
+        seed: 1,
+        plan_hash: String::new(),
+        complete: true,
+        warnings: vec![],
+        arms: vec![Arm {
+            name: String::new(),
+            target: String::new(),
+            engine: String::new(),
+            server_version: None,
+            settings: free(String::new()),
+            storage: Some(storage()),
+        }],
+        runs: vec![full_run()],
+        comparisons: vec![full_comparison()],
+    }
+}
+
+fn full_environment() -> Environment {
+    Environment {
+        schema: environment::SCHEMA.to_owned(),
+        machine: Machine::default(),
+        storage: free(Some(storage())),
+    }
+}
+
+#[test]
+fn every_key_of_summary_json_is_defined() {
+    let summary = serde_json::to_value(full_summary()).unwrap();
+    let mut keys = BTreeSet::new();
+    keys_of(&summary, &mut keys);
+    let named = named_in(&(section("## `summary.json`") + &section("## `environment.json`")));
+    let missing: Vec<_> = keys.difference(&named).collect();
+    assert!(missing.is_empty(), "docs/output.md does not define {missing:?}");
+}
+
+#[test]
+fn no_field_is_defined_that_summary_json_does_not_have() {
+    let summary = serde_json::to_value(full_summary()).unwrap();
+    let mut keys = BTreeSet::new();
+    keys_of(&summary, &mut keys);
+    let defined = fields_in(&section("## `summary.json`"));
+    let foreign: Vec<_> = defined.difference(&keys).collect();
+    assert!(foreign.is_empty(), "docs/output.md defines {foreign:?}, which is not written");
+}
+
+#[test]
+fn columns_of_intervals_csv_are_defined_in_their_order() {
+    let section = section("## `intervals.csv`");
+    let cells = section.lines().filter_map(|line| line.strip_prefix("| `")?.split(" |").next());
+    let columns: Vec<&str> =
+        cells.flat_map(|cell| cell.split(", ")).map(|name| name.trim_matches('`')).collect();
+    assert_eq!(columns, HEADER);
+}
+
+#[test]
+fn keys_of_environment_json_are_those_defined() {
+    let mut keys = BTreeSet::new();
+    keys_of(&serde_json::to_value(full_environment()).unwrap(), &mut keys);
+    assert_eq!(fields_in(&section("## `environment.json`")), keys);
+}
+
+#[test]
+fn the_versions_that_are_defined_are_those_that_are_written() {
+    assert!(section("## `summary.json`").contains(&format!("`{SCHEMA}`")));
+    assert!(section("## `environment.json`").contains(&format!("`{}`", environment::SCHEMA)));
+}
