@@ -6,6 +6,7 @@
 
 use dbload::report::text::{Look, report, warnings};
 use dbload::result::{Summary, Warning};
+use dbload::stats::precision::TooShort;
 
 fn summary(name: &str) -> Summary {
     let path = format!("{}/tests/data/results/{name}.json", env!("CARGO_MANIFEST_DIR"));
@@ -83,8 +84,9 @@ fn a_summary_that_is_read_and_written_again_is_the_same_document() {
 fn every_warning_says_what_to_change() {
     let all = [
         Warning::ClientsOverBranches { clients: 64, branches: 1 },
-        Warning::WindowUnderCheckpoints { window_s: 60.0, checkpoint_s: 300.0 },
-        Warning::WindowTooShort { window_s: 60.0, needed_s: 240.0 },
+        Warning::TooShort(TooShort::Checkpoints { window_s: 60.0, period_s: 300.0 }),
+        Warning::TooShort(TooShort::Autocorrelation { window_s: 60.0, tau_s: 12.3 }),
+        Warning::TooShort(TooShort::Dips { window_s: 60.0, period_s: 25.0 }),
         Warning::WorkerBusy { busy_pct: 91.4, workers: 2 },
         Warning::SimpleProtocol {
             script: "mine".to_owned(),

@@ -9,10 +9,10 @@ use dbload::result::comparison::{Comparison, LevelComparison, Verdict};
 use dbload::result::environment::{self, Machine, Storage};
 use dbload::result::interval::HEADER;
 use dbload::result::run::{
-    Counters, Dip, Failed, FailureSample, Outage, Script, Statement, StatementRates, Variance,
+    Counters, Failed, FailureSample, Outage, Script, Statement, StatementRates,
 };
 use dbload::result::summary::{Arm, Program, SCHEMA};
-use dbload::result::{Environment, LatencyMs, Run, Summary};
+use dbload::result::{Dip, Environment, LatencyMs, Run, Summary, Variance};
 use serde_json::Value;
 
 /// The text of `docs/output.md` from one heading to the next of the same rank or above.

@@ -142,7 +142,7 @@ pub(crate) trait Admin {
 }
 
 /// What a server says about itself.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct ServerFacts {
     /// Its version, as it says it.
     pub(crate) version: String,
@@ -156,6 +156,8 @@ pub(crate) struct ServerFacts {
     pub(crate) local: bool,
     /// How many clients it accepts; absent when there is no limit.
     pub(crate) clients_max: Option<u32>,
+    /// How often it makes a checkpoint, in seconds; absent when it does not go by the clock.
+    pub(crate) checkpoint_s: Option<f64>,
 }
 
 /// What kind of failure a statement met; decides what the client does next.

@@ -7,10 +7,12 @@ pub mod environment;
 pub mod interval;
 pub mod run;
 pub mod summary;
+pub mod variance;
 pub mod warning;
 
 pub use environment::Environment;
 pub use interval::IntervalRow;
 pub use run::{LatencyMs, Run};
 pub use summary::Summary;
+pub use variance::{Dip, Variance};
 pub use warning::Warning;

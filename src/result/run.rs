@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::interval::IntervalRow;
+use super::variance::Variance;
 use crate::plan::Protocol;
 use crate::stats::histogram::LatencySummary;
-use crate::stats::series::Steadiness;
 
 /// One measured run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -222,63 +222,6 @@ pub struct Statement {
     pub rows: u64,
     /// Time from sending to the complete answer, of successful executions.
     pub latency_ms: LatencyMs,
-}
-
-/// How steady the throughput was. The rates are of slices of a second, or of the intervals where
-/// those are longer; a last, shorter one is left out.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Variance {
-    /// Standard deviation over mean of the slices' tps.
-    pub cv: Option<f64>,
-    /// The same from median and median absolute deviation: 1.4826 MAD / median.
-    pub robust_cv: Option<f64>,
-    /// 1st percentile of the slices' tps.
-    pub p1_tps: Option<f64>,
-    /// 5th percentile of the slices' tps.
-    pub p5_tps: Option<f64>,
-    /// Lowest slice's tps.
-    pub min_tps: Option<f64>,
-    /// 5th percentile over median.
-    pub steadiness: Option<f64>,
-    /// Seconds in intervals under a tenth of the median; absent when the median slice holds fewer
-    /// than 20 transactions, which is too few to tell.
-    pub stall_s: Option<f64>,
-    /// Length of the longest stall; absent as `stall_s` is.
-    pub longest_stall_s: Option<f64>,
-    /// Times of clearly lower throughput.
-    pub dips: Vec<Dip>,
-    /// Slope of the throughput in percent of the mean per minute; absent when the run is too
-    /// short to tell.
-    pub drift_pct_per_min: Option<f64>,
-}
-
-impl From<Steadiness> for Variance {
-    /// Dips and drift are judged apart, and are empty here.
-    fn from(figures: Steadiness) -> Self {
-        Self {
-            cv: figures.cv,
-            robust_cv: figures.robust_cv,
-            p1_tps: figures.p1_tps,
-            p5_tps: figures.p5_tps,
-            min_tps: figures.min_tps,
-            steadiness: figures.steadiness,
-            stall_s: figures.stall_s,
-            longest_stall_s: figures.longest_stall_s,
-            dips: Vec::new(),
-            drift_pct_per_min: None,
-        }
-    }
-}
-
-/// A time of clearly lower throughput.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Dip {
-    /// Seconds after the start of the window.
-    pub start_s: f64,
-    /// How long it lasted.
-    pub length_s: f64,
-    /// How far its mean lies under the median, in percent of the median.
-    pub depth_pct: f64,
 }
 
 /// Counters over the window, by name.

@@ -5,6 +5,8 @@
 
 use std::fmt;
 
+use crate::stats::precision::TooShort;
+
 /// A way in which a result may mislead.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Warning {
@@ -15,20 +17,8 @@ pub enum Warning {
         /// Rows of the branches table.
         branches: u64,
     },
-    /// The window is shorter than three of the server's checkpoint intervals.
-    WindowUnderCheckpoints {
-        /// Length of the window.
-        window_s: f64,
-        /// The server's checkpoint interval.
-        checkpoint_s: f64,
-    },
-    /// The window is shorter than 20 autocorrelation times of the throughput.
-    WindowTooShort {
-        /// Length of the window.
-        window_s: f64,
-        /// Length that would be enough.
-        needed_s: f64,
-    },
+    /// The window is too short for what the run shows.
+    TooShort(TooShort),
     /// A worker used most of its processor: dbload itself may be what limits the result. Says
     /// nothing where the database works in the client's own thread, and is not made there.
     WorkerBusy {
@@ -107,18 +97,7 @@ impl fmt::Display for Warning {
                  locks. Use --scale {clients} or more when initializing, or fewer clients",
                 if *branches == 1 { "branch" } else { "branches" }
             ),
-            Self::WindowUnderCheckpoints { window_s, checkpoint_s } => write!(
-                f,
-                "{window_s:.0} s measured, and the server makes a checkpoint every \
-                 {checkpoint_s:.0} s: whether one falls into a run is chance. Use --duration \
-                 {:.0}s or longer",
-                3.0 * checkpoint_s
-            ),
-            Self::WindowTooShort { window_s, needed_s } => write!(
-                f,
-                "the throughput changes so slowly that {window_s:.0} s are too short for a \
-                 reliable mean. Use --duration {needed_s:.0}s or longer"
-            ),
+            Self::TooShort(reason) => reason.fmt(f),
             Self::WorkerBusy { busy_pct, workers } => write!(
                 f,
                 "a worker was busy {busy_pct:.0} % of the time: dbload may be what limits the \

@@ -127,21 +127,21 @@ impl fmt::Display for TooShort {
         match *self {
             Self::Autocorrelation { tau_s, window_s } => write!(
                 f,
-                "run too short: throughput takes about {tau_s:.0} s to forget its past, and \
-                 {window_s:.0} s hold fewer than 20 such times; measure at least {:.0} s",
+                "run too short: throughput takes about {tau_s:.1} s to forget its past, and \
+                 {window_s:.0} s hold fewer than 20 such times. Use --duration {:.0}s or longer",
                 (MIN_TAUS * tau_s).ceil()
             ),
             Self::Dips { period_s, window_s } => write!(
                 f,
                 "run too short: throughput dips every {period_s:.0} s, and {window_s:.0} s hold \
-                 fewer than three such periods; measure at least {:.0} s",
+                 fewer than three such periods. Use --duration {:.0}s or longer",
                 (MIN_PERIODS * period_s).ceil()
             ),
             Self::Checkpoints { period_s, window_s } => write!(
                 f,
                 "run too short: the server checkpoints every {period_s:.0} s, and {window_s:.0} \
-                 s hold fewer than three such intervals; measure at least {:.0} s, or \
-                 checkpoint more often",
+                 s hold fewer than three such intervals: how many fall into a run is chance. Use \
+                 --duration {:.0}s or longer, or let it checkpoint more often",
                 (MIN_PERIODS * period_s).ceil()
             ),
         }
@@ -228,8 +228,8 @@ mod tests {
         let reasons = too_short(60.0, None, Some(25.0), Some(300.0));
         let text: Vec<String> = reasons.iter().map(ToString::to_string).collect();
         assert_eq!(text.len(), 2);
-        assert!(text[0].contains("dips every 25 s") && text[0].contains("at least 75 s"));
-        assert!(text[1].contains("checkpoints every 300 s") && text[1].contains("at least 900 s"));
+        assert!(text[0].contains("dips every 25 s") && text[0].contains("--duration 75s"));
+        assert!(text[1].contains("checkpoints every 300 s") && text[1].contains("--duration 900s"));
         assert_eq!(too_short(900.0, None, Some(25.0), Some(300.0)), []);
     }
 }

@@ -1,5 +1,6 @@
 -- One row: version, folder of the data (NULL when this user may not know it), bytes of this
--- database, whether the server runs on the client's machine, connections it has for this user.
+-- database, whether the server runs on the client's machine, connections it has for this user,
+-- seconds between checkpoints.
 SELECT
   current_setting('server_version'),
   (SELECT setting FROM pg_settings WHERE name = 'data_directory'),
@@ -16,4 +17,5 @@ SELECT
       (SELECT nullif(datconnlimit, -1) FROM pg_database WHERE datname = current_database()),
       (SELECT nullif(rolconnlimit, -1) FROM pg_roles WHERE rolname = session_user)
     )
-  END
+  END,
+  (SELECT setting FROM pg_settings WHERE name = 'checkpoint_timeout')

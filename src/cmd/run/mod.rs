@@ -116,6 +116,7 @@ impl<'a> Job<'a> {
             folder,
             summary,
             script_files,
+            checkpoint_s: facts.checkpoint_s,
             show_errors: self.args.errors.verbose_errors,
         };
         let Some(mut summary) = sweep.run(engine).await? else { return Ok(None) };

@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
+use crate::result::Variance;
 use crate::result::run::{
-    Failed, FailureSample, LatencyMs, Run, Script, Statement, StatementRates, Variance,
+    Failed, FailureSample, LatencyMs, Run, Script, Statement, StatementRates,
 };
 use crate::result::warning::Warning;
 use crate::runner::level::Outcome;
@@ -11,7 +12,8 @@ use crate::runner::tally::Tally;
 use crate::runner::{Length, LevelSettings};
 use crate::script::program::StatementKind;
 use crate::stats::histogram::Histogram;
-use crate::stats::series::{IntervalCount, steadiness};
+use crate::stats::precision::{mean_interval, too_short};
+use crate::stats::series::IntervalCount;
 use crate::workload::Workload;
 
 use super::observe::Place;
@@ -29,6 +31,8 @@ pub(crate) struct Frame<'a> {
     pub(crate) scale: Option<u64>,
     /// Path of each script's text in the results folder.
     pub(crate) script_files: &'a [String],
+    /// How often the server makes a checkpoint, where it does so by the clock.
+    pub(crate) checkpoint_s: Option<f64>,
     /// The engine works in the clients' own threads.
     pub(crate) worker_per_client: bool,
 }
@@ -41,6 +45,13 @@ pub(crate) fn run_of(frame: &Frame<'_>, outcome: &Outcome) -> Run {
     let latency = total.latency();
     let open = total.open();
     let committed = total.committed();
+    let counts = interval_counts(outcome);
+    let variance = Variance::of(&counts);
+    let interval = mean_interval(&counts);
+    let mut warnings = warnings(frame, outcome, &latency);
+    let checkpoint_s = frame.checkpoint_s.filter(|_| writes(workload, total));
+    let reasons = too_short(seconds, interval.as_ref(), variance.dip_period_s, checkpoint_s);
+    warnings.extend(reasons.into_iter().map(Warning::TooShort));
     Run {
         arm: place.arm.clone(),
         round: place.round,
@@ -62,8 +73,8 @@ pub(crate) fn run_of(frame: &Frame<'_>, outcome: &Outcome) -> Run {
         asked_transactions: settings.length.transactions(),
         transactions: committed,
         tps: rate(committed, seconds),
-        ci_tps: None,
-        ess: None,
+        ci_tps: interval.map(|interval| [interval.low_tps, interval.high_tps]),
+        ess: interval.map(|interval| interval.ess),
         latency_ms: latency_ms(&latency),
         response_ms: open.as_ref().map(|open| latency_ms(&open.response)),
         lag_ms: open.as_ref().map(|open| latency_ms(&open.lag)),
@@ -80,12 +91,12 @@ pub(crate) fn run_of(frame: &Frame<'_>, outcome: &Outcome) -> Run {
         statements_per_s: Some(statement_rates(workload, total, seconds)),
         scripts: scripts(frame, total, seconds),
         statements: statements(workload, total),
-        variance: variance(outcome),
+        variance,
         host: None,
         server: None,
         client_cpu_us_per_txn: (committed > 0)
             .then(|| outcome.cpu.as_secs_f64() * 1e6 / to_f64(committed)),
-        warnings: warnings(frame, outcome, &latency).iter().map(ToString::to_string).collect(),
+        warnings: warnings.iter().map(ToString::to_string).collect(),
         complete: !outcome.interrupted
             && outcome.lost.len() < settings.clients as usize
             && match settings.length {
@@ -124,6 +135,14 @@ fn failed(total: &Tally) -> Failed {
             .take(10)
             .collect(),
     }
+}
+
+/// Whether anything was written, so that checkpoints have something to do.
+fn writes(workload: &Workload, total: &Tally) -> bool {
+    let statements = workload.statements.iter().zip(total.statements());
+    statements
+        .into_iter()
+        .any(|(statement, tally)| statement.kind == StatementKind::Write && tally.count > 0)
 }
 
 fn statement_rates(workload: &Workload, total: &Tally, seconds: f64) -> StatementRates {
@@ -178,16 +197,13 @@ fn statements(workload: &Workload, total: &Tally) -> Vec<Statement> {
         .collect()
 }
 
-fn variance(outcome: &Outcome) -> Variance {
-    let counts: Vec<IntervalCount> = outcome
-        .intervals
-        .iter()
-        .map(|(transactions, length)| IntervalCount {
-            transactions: *transactions,
-            length_s: length.as_secs_f64(),
-        })
-        .collect();
-    steadiness(&counts).into()
+/// Committed transactions of each interval, for the arithmetic.
+fn interval_counts(outcome: &Outcome) -> Vec<IntervalCount> {
+    let counts = outcome.intervals.iter().map(|(transactions, length)| IntervalCount {
+        transactions: *transactions,
+        length_s: length.as_secs_f64(),
+    });
+    counts.collect()
 }
 
 /// Growth of the backlog per second over the second half of the window, where it is more than the

@@ -32,6 +32,8 @@ pub(super) struct Sweep<'a> {
     pub(super) folder: &'a mut ResultFolder,
     pub(super) summary: Summary,
     pub(super) script_files: Vec<String>,
+    /// How often the server makes a checkpoint, where it does so by the clock.
+    pub(super) checkpoint_s: Option<f64>,
     /// Each error is shown as it comes.
     pub(super) show_errors: bool,
 }
@@ -137,6 +139,7 @@ impl Sweep<'_> {
             workload: self.workload,
             scale: self.plan.scale,
             script_files: &self.script_files,
+            checkpoint_s: self.checkpoint_s,
             worker_per_client: E::BLOCKING,
         };
         // A signal before the window leaves nothing to say; clients lost before it do.

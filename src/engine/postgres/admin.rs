@@ -248,6 +248,7 @@ impl Admin for PgAdmin {
             database_bytes: next().and_then(|bytes| bytes.parse().ok()),
             local: next().as_deref() == Some("t"),
             clients_max: next().and_then(|count| count.parse().ok()),
+            checkpoint_s: next().and_then(|seconds| seconds.parse().ok()),
             ..ServerFacts::default()
         };
         for row in self.rows(SETTINGS).await? {

@@ -136,6 +136,7 @@ impl Admin for SqliteAdmin {
             database_bytes: fs::metadata(&self.path).ok().map(|file| file.len()),
             local: true,
             clients_max: None,
+            checkpoint_s: None,
         })
     }
 }

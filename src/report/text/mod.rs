@@ -8,8 +8,8 @@ mod table;
 mod wrap;
 
 use crate::result::{Run, Summary};
-use parts::{failures, measured, notes, scripts, statements};
-use table::{Column, Distribution, EVERYTHING, Group, LATENCY, THROUGHPUT};
+use parts::{dips_and_drifts, failures, measured, notes, scripts, statements};
+use table::{Column, Distribution, EVERYTHING, Group, LATENCY, STEADINESS, THROUGHPUT};
 use wrap::hanging;
 
 /// Narrower terminals get the tables of this width, with the lines broken by the terminal.
@@ -34,6 +34,7 @@ pub fn report(summary: &Summary, look: Look) -> String {
         sections.push(vec!["Nothing was measured.".to_owned()]);
     } else {
         sections.extend(tables(summary, &groups, width));
+        sections.push(dips_and_drifts(&groups, width));
         sections.push(notes(summary, width));
         sections.push(failures(&groups, width));
         sections.push(scripts(&groups, width));
@@ -85,12 +86,6 @@ fn plural(count: u64, noun: &str) -> String {
 /// and response stands first.
 fn tables(summary: &Summary, groups: &[Group<'_>], width: usize) -> Vec<Vec<String>> {
     let service: Distribution = |run| Some(run.latency_ms);
-    let open_loop = summary.runs.iter().any(|run| run.response_ms.is_some());
-    if !open_loop
-        && let Some(everything) = table::first_that_fits(EVERYTHING, groups, service, width)
-    {
-        return vec![everything];
-    }
     let titled = |title: &str, layouts: &[&[&[Column]]], of| {
         let narrowest = || Some(table::layout_lines(layouts.last()?, groups, of));
         let table = table::first_that_fits(layouts, groups, of, width).or_else(narrowest);
@@ -98,7 +93,14 @@ fn tables(summary: &Summary, groups: &[Group<'_>], width: usize) -> Vec<Vec<Stri
         lines.extend(table.into_iter().flatten());
         lines
     };
-    let mut sections = vec![titled("Throughput and how steady it was", THROUGHPUT, service)];
+    let steadiness = titled("How steady the throughput was", STEADINESS, service);
+    let open_loop = summary.runs.iter().any(|run| run.response_ms.is_some());
+    if !open_loop
+        && let Some(everything) = table::first_that_fits(EVERYTHING, groups, service, width)
+    {
+        return vec![everything, steadiness];
+    }
+    let mut sections = vec![titled("Throughput", THROUGHPUT, service)];
     if open_loop {
         sections.push(titled(
             "Response time: from the intended start to the end",
@@ -119,6 +121,7 @@ fn tables(summary: &Summary, groups: &[Group<'_>], width: usize) -> Vec<Vec<Stri
             service,
         ));
     }
+    sections.push(steadiness);
     sections
 }
 

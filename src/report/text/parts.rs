@@ -5,11 +5,14 @@ use super::wrap::{cut, hanging};
 use super::{plural, run_name};
 use crate::plan::Protocol;
 use crate::result::summary::Arm;
-use crate::result::{Run, Summary};
+use crate::result::{Dip, Run, Summary, Variance};
 use crate::units::{format_count, format_ms, format_tps};
 
 /// Least room for the name of a script or the text of a statement.
 const MIN_NAME_CHARS: usize = 10;
+
+/// Dips that are shown one by one.
+const MAX_DIPS: usize = 5;
 
 /// What was measured: targets, workloads, load.
 pub(super) fn measured(summary: &Summary, width: usize) -> Vec<String> {
@@ -123,6 +126,45 @@ pub(super) fn notes(summary: &Summary, width: usize) -> Vec<String> {
         notes.push(format!("over all runs: {}", counts.join(", ")));
     }
     notes.iter().flat_map(|note| hanging("", note, width)).collect()
+}
+
+/// A drift is shown where chance makes one as large in less than one run of twenty.
+const DRIFT_P: f64 = 0.05;
+
+/// What the steadiness table has no column for, one line for each run that has something.
+pub(super) fn dips_and_drifts(groups: &[Group<'_>], width: usize) -> Vec<String> {
+    let mut lines = Vec::new();
+    for group in groups {
+        for run in &group.runs {
+            let mut parts: Vec<String> = dips(&run.variance).into_iter().collect();
+            if let (Some(slope), Some(p)) = (run.variance.drift_pct_per_min, run.variance.drift_p)
+                && p < DRIFT_P
+            {
+                parts.push(format!("drift {slope:+.2} % a minute"));
+            }
+            if !parts.is_empty() {
+                let lead = format!("{}: ", run_name(group, groups.len(), run));
+                lines.extend(hanging(&lead, &parts.join("; "), width));
+            }
+        }
+    }
+    lines
+}
+
+/// `2 dips, about every 30 s: at 12 s for 3 s (-80 %), at 42 s for 2 s (-75 %)`.
+fn dips(variance: &Variance) -> Option<String> {
+    let shown = variance.dips.iter().take(MAX_DIPS).map(|dip| {
+        let Dip { start_s, length_s, depth_pct } = dip;
+        format!("at {start_s:.0} s for {length_s:.0} s (-{depth_pct:.0} %)")
+    });
+    let shown: Vec<String> = shown.collect();
+    let every = variance.dip_period_s.map(|period| format!(", about every {period:.0} s"));
+    let more = variance.dips.len().saturating_sub(MAX_DIPS);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    (!shown.is_empty()).then(|| {
+        let count = plural(variance.dips.len() as u64, "dip");
+        format!("{count}{}: {}{more}", every.unwrap_or_default(), shown.join(", "))
+    })
 }
 
 /// Failed transactions by code, with the first messages.

@@ -47,6 +47,22 @@ const TRANSACTIONS: Column =
 const TPS: Column = Column::of_run("tps", "1/s", |run| format_tps(run.tps));
 const FAILED: Column = Column::of_run("failed", "", |run| format_count(run.failed.total));
 const CV: Column = Column::of_run("cv", "", |run| optional(run.variance.cv, format_percent));
+/// Half of the 95 % interval of the mean, in percent of it.
+const WITHIN: Column = Column::of_run("+-95%", "%", |run| {
+    let half = run.ci_tps.map(|[low, high]| (high - low) / (high + low));
+    optional(half.filter(|half| half.is_finite()), |half| format!("{:.1}", 100.0 * half))
+});
+const ESS: Column = Column::of_run("ess", "", |run| optional(run.ess, |ess| format!("{ess:.0}")));
+const ROBUST_CV: Column =
+    Column::of_run("robust cv", "", |run| optional(run.variance.robust_cv, format_percent));
+const P1_TPS: Column = Column::of_run("p1", "tps", |run| optional(run.variance.p1_tps, format_tps));
+const P5_TPS: Column = Column::of_run("p5", "tps", |run| optional(run.variance.p5_tps, format_tps));
+const STEADY: Column = Column::of_run("p5/p50", "", |run| {
+    optional(run.variance.steadiness, |steady| format!("{steady:.2}"))
+});
+const LONGEST: Column = Column::of_run("longest", "s", |run| {
+    optional(run.variance.longest_stall_s, |seconds| format!("{seconds:.1}"))
+});
 const LOWEST: Column =
     Column::of_run("lowest", "tps", |run| optional(run.variance.min_tps, format_tps));
 const STALLED: Column = Column::of_run("stalled", "s", |run| {
@@ -63,11 +79,12 @@ const P99: Column = Column::latency("p99", |ms| ms.p99);
 const P99_9: Column = Column::latency("p99.9", |ms| ms.p99_9);
 const MAX: Column = Column::latency("max", |ms| ms.max);
 
-/// Throughput, latency and steadiness of a closed loop in one table, for wide terminals.
+/// Throughput and latency of a closed loop in one table, for wide terminals.
 pub(super) const EVERYTHING: &[&[&[Column]]] = &[&[&[
     CLIENTS,
     TRANSACTIONS,
     TPS,
+    WITHIN,
     MEAN,
     STDDEV,
     P50,
@@ -76,15 +93,18 @@ pub(super) const EVERYTHING: &[&[&[Column]]] = &[&[&[
     P99_9,
     MAX,
     FAILED,
-    CV,
-    LOWEST,
-    STALLED,
     CPU,
 ]]];
-/// Throughput and its steadiness.
+/// Throughput.
 pub(super) const THROUGHPUT: &[&[&[Column]]] = &[
-    &[&[CLIENTS, TRANSACTIONS, TPS, FAILED, CV, LOWEST, STALLED, CPU]],
-    &[&[CLIENTS, TPS, FAILED, CPU], &[CLIENTS, CV, LOWEST, STALLED]],
+    &[&[CLIENTS, TRANSACTIONS, TPS, WITHIN, FAILED, CPU]],
+    &[&[CLIENTS, TPS, WITHIN], &[CLIENTS, FAILED, CPU]],
+];
+/// How steady the throughput was.
+pub(super) const STEADINESS: &[&[&[Column]]] = &[
+    &[&[CLIENTS, ESS, CV, ROBUST_CV, P1_TPS, P5_TPS, LOWEST, STEADY, STALLED, LONGEST]],
+    &[&[CLIENTS, ESS, CV, ROBUST_CV, P5_TPS, LOWEST, STEADY, STALLED]],
+    &[&[CLIENTS, CV, P5_TPS, LOWEST, STALLED]],
 ];
 /// One latency distribution.
 pub(super) const LATENCY: &[&[&[Column]]] = &[
