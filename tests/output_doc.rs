@@ -116,6 +116,8 @@ fn full_run() -> Run {
             transactions: 1,
             tps: 1.0,
             failed: 0,
+            retried: 0,
+            retries: 0,
             latency_ms: latency,
         }],
         statements: vec![Statement {
@@ -124,6 +126,8 @@ fn full_run() -> Run {
             text: String::new(),
             count: 1,
             rows: 1,
+            failed: 0,
+            retries: 0,
             latency_ms: latency,
         }],
         variance: Variance {

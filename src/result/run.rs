@@ -203,6 +203,12 @@ pub struct Script {
     pub tps: f64,
     /// Failed transactions of this script.
     pub failed: u64,
+    /// Transactions of this script that were tried more than once.
+    #[serde(default)]
+    pub retried: u64,
+    /// Tries beyond the first.
+    #[serde(default)]
+    pub retries: u64,
     /// Service time of its committed transactions.
     pub latency_ms: LatencyMs,
 }
@@ -216,11 +222,17 @@ pub struct Statement {
     pub n: u32,
     /// The statement as written.
     pub text: String,
-    /// Successful executions.
+    /// Executions in committed transactions.
     pub count: u64,
     /// Rows returned or changed by them.
     pub rows: u64,
-    /// Time from sending to the complete answer, of successful executions.
+    /// Transactions that failed for good at this statement.
+    #[serde(default)]
+    pub failed: u64,
+    /// Tries that failed at this statement and were made again.
+    #[serde(default)]
+    pub retries: u64,
+    /// Time from sending to the complete answer, of the counted executions.
     pub latency_ms: LatencyMs,
 }
 

@@ -10,10 +10,11 @@ use tokio::time::Instant;
 
 use super::alarm::Alarm;
 use super::arrivals::Arrivals;
-use super::interpreter::{Interpreter, ScriptFailure};
+use super::interpreter::Interpreter;
 use super::recorder::{Outcome, Recorder, Sample, StatementSample, Takeup};
 use super::{ClientId, Level, LossReason};
 use crate::engine::{Block, DbError, Engine, ErrorKind, Session};
+use crate::script::program::StmtId;
 
 /// Pauses between attempts to connect again, and after a failure that is gone over.
 const BACK_OFF: [Duration; 5] = [
@@ -64,6 +65,8 @@ pub(crate) struct Client<'a> {
     remaining: Option<u64>,
     /// Statements of the current try.
     samples: Vec<StatementSample>,
+    /// Where the current transaction's earlier tries failed.
+    retried_at: Vec<Option<StmtId>>,
     failures_in_a_row: usize,
     alarm: Alarm,
 }
@@ -83,6 +86,7 @@ impl<'a> Client<'a> {
             interpreter: Interpreter::new(&level.workload, &level.settings, id),
             remaining: level.settings.length.transactions(),
             samples: Vec::with_capacity(longest.unwrap_or(0)),
+            retried_at: Vec::new(),
             failures_in_a_row: 0,
             alarm: Alarm::new(precise && level.arrivals.get().is_some()),
         }
@@ -228,7 +232,7 @@ impl<'a> Client<'a> {
             self.interpreter.save();
         }
         let (intended, start) = (flight.intended, flight.start);
-        let mut tries = 1;
+        self.retried_at.clear();
         loop {
             self.samples.clear();
             let Err(failure) = self.interpreter.run(script, session, &mut self.samples).await
@@ -236,12 +240,14 @@ impl<'a> Client<'a> {
                 self.failures_in_a_row = 0;
                 let next = self.takes_another() && chained;
                 let (outcome, statements) = (Outcome::Committed, &self.samples[..]);
-                let sample = Sample { script, intended, start, outcome, tries, statements };
+                let retried_at = &self.retried_at[..];
+                let sample = Sample { script, intended, start, outcome, retried_at, statements };
                 return Ok(flight.land(&sample, next));
             };
-            let (error, then) = match self.settle(session, failure, script, tries).await {
+            let (error, at, is_sql) = failure.parts();
+            let (error, then) = match self.settle(session, error, is_sql, script).await {
                 Verdict::TryAgain => {
-                    tries += 1;
+                    self.retried_at.push(at);
                     self.interpreter.restore();
                     continue;
                 }
@@ -250,9 +256,10 @@ impl<'a> Client<'a> {
                 Verdict::Failed { error, then } => (error, then),
             };
             let next = self.takes_another() && chained;
-            let (outcome, statements) = (Outcome::Failed(&error), &[][..]);
+            let (outcome, statements) = (Outcome::Failed { error: &error, at }, &[][..]);
             let goes_on = next && matches!(then, Then::GoOn);
-            let sample = Sample { script, intended, start, outcome, tries, statements };
+            let retried_at = &self.retried_at[..];
+            let sample = Sample { script, intended, start, outcome, retried_at, statements };
             let after = flight.land(&sample, goes_on);
             return match then {
                 Then::GoOn => Ok(after),
@@ -282,15 +289,12 @@ impl<'a> Client<'a> {
     async fn settle<S: Session>(
         &mut self,
         session: &mut S,
-        failure: ScriptFailure,
+        error: DbError,
+        is_sql: bool,
         script: usize,
-        tries: u32,
     ) -> Verdict {
         let settings = &self.level.settings;
-        let (error, is_sql) = match failure {
-            ScriptFailure::Sql(error) => (error, true),
-            ScriptFailure::Meta(error) => (error, false),
-        };
+        let tries = self.retried_at.len() + 1;
         if let Some(tell) = settings.on_error {
             let (client, script) =
                 (self.interpreter.client(), self.interpreter.script_name(script));
@@ -307,7 +311,7 @@ impl<'a> Client<'a> {
             return Verdict::Failed { error: rollback, then: Then::Reconnect };
         }
         if is_sql && error.is_retriable() {
-            let may_retry = settings.max_tries == 0 || tries < settings.max_tries;
+            let may_retry = settings.max_tries == 0 || tries < settings.max_tries as usize;
             if may_retry && !self.recorder.is_over() {
                 return Verdict::TryAgain;
             }

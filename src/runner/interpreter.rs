@@ -17,9 +17,22 @@ use crate::workload::Workload;
 #[derive(Debug)]
 pub(crate) enum ScriptFailure {
     /// A statement failed.
-    Sql(DbError),
+    Sql(DbError, StmtId),
+    /// A statement of a pipeline failed; which one, the replies do not say.
+    Pipeline(DbError),
     /// A meta command failed, or the script left a block open.
     Meta(DbError),
+}
+
+impl ScriptFailure {
+    /// The error, the statement that met it, and whether the server raised it.
+    pub(crate) fn parts(self) -> (DbError, Option<StmtId>, bool) {
+        match self {
+            Self::Sql(error, stmt) => (error, Some(stmt), true),
+            Self::Pipeline(error) => (error, None, true),
+            Self::Meta(error) => (error, None, false),
+        }
+    }
 }
 
 /// A client's variables and random streams.
@@ -129,7 +142,7 @@ impl<'a> Interpreter<'a> {
                             session.execute(*stmt, &self.vars, Some(&mut self.kept)).await
                         }
                     }
-                    .map_err(ScriptFailure::Sql)?;
+                    .map_err(|error| ScriptFailure::Sql(error, *stmt))?;
                     let now = Instant::now();
                     let service_ns = nanoseconds(now - sent);
                     samples.push(StatementSample { stmt: *stmt, service_ns, rows });
@@ -234,7 +247,7 @@ impl<'a> Interpreter<'a> {
 async fn pipeline<S: Session>(session: &mut S, step: PipelineStep) -> Result<(), ScriptFailure> {
     session.pipeline(step).await.map_err(|error| match error.code() {
         "script" => ScriptFailure::Meta(error),
-        _ => ScriptFailure::Sql(error),
+        _ => ScriptFailure::Pipeline(error),
     })
 }
 

@@ -24,7 +24,12 @@ pub(crate) enum Outcome<'a> {
     /// All steps of the script ran.
     Committed,
     /// It failed for good, with the error of its last try.
-    Failed(&'a DbError),
+    Failed {
+        /// The error.
+        error: &'a DbError,
+        /// The statement that met it; nothing for an error of a meta command or of a pipeline.
+        at: Option<StmtId>,
+    },
 }
 
 /// One execution of a statement within a transaction.
@@ -46,8 +51,9 @@ pub(crate) struct Sample<'a> {
     /// Start of the first try.
     pub(crate) start: Instant,
     pub(crate) outcome: Outcome<'a>,
-    /// Tries made, at least 1.
-    pub(crate) tries: u32,
+    /// What was tried again before the last try, in order: the statement at which each of the
+    /// earlier tries failed, where it was at one.
+    pub(crate) retried_at: &'a [Option<StmtId>],
     /// The statements of the last try.
     pub(crate) statements: &'a [StatementSample],
 }
@@ -388,7 +394,7 @@ mod tests {
         let window = Window { start, end: length.map(|length| start + length), interval: SECOND };
         let recorder = Recorder::new(&Tally::new(Shape {
             scripts: 1,
-            statements: 0,
+            statements: 1,
             open_loop: false,
             latency_limit: None,
         }));
@@ -399,7 +405,14 @@ mod tests {
     fn commit(recorder: &Recorder, start: Instant) {
         let outcome = Outcome::Committed;
         recorder.finish(
-            &Sample { script: 0, intended: start, start, outcome, tries: 1, statements: &[] },
+            &Sample {
+                script: 0,
+                intended: start,
+                start,
+                outcome,
+                retried_at: &[],
+                statements: &[],
+            },
             false,
         );
     }
@@ -460,9 +473,10 @@ mod tests {
         let (recorder, _) = recorder(Duration::ZERO, None);
         let start = recorder.start().unwrap();
         let error = DbError::new(ErrorKind::Deadlock, "40P01", "deadlock detected");
-        let outcome = Outcome::Failed(&error);
+        let outcome = Outcome::Failed { error: &error, at: Some(StmtId(0)) };
+        let retried_at = &[Some(StmtId(0)), None];
         recorder.finish(
-            &Sample { script: 0, intended: start, start, outcome, tries: 3, statements: &[] },
+            &Sample { script: 0, intended: start, start, outcome, retried_at, statements: &[] },
             false,
         );
         tokio::time::advance(SECOND).await;
@@ -471,6 +485,8 @@ mod tests {
             assert_eq!(tally.latency().count(), 0);
             assert_eq!((tally.retried(), tally.retries()), (1, 2));
             assert_eq!(tally.failures()[0].code, "40P01");
+            let statement = &tally.statements()[0];
+            assert_eq!((statement.count, statement.failed, statement.retries), (0, 1, 1));
         });
     }
 

@@ -72,11 +72,15 @@ pub(crate) struct Failure {
     pub(crate) samples: Vec<String>,
 }
 
-/// One statement's executions in committed transactions.
+/// One statement's executions in committed transactions, and what failed at it.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct StatementTally {
     pub(crate) count: u64,
     pub(crate) rows: u64,
+    /// Transactions that failed for good at it.
+    pub(crate) failed: u64,
+    /// Tries that failed at it and were made again.
+    pub(crate) retries: u64,
     /// Made at the first execution, so that statements never run cost nothing.
     pub(crate) latency: Option<Box<Histogram>>,
 }
@@ -126,8 +130,11 @@ impl Tally {
     pub(crate) fn record(&mut self, sample: &Sample<'_>, end: Instant) {
         self.touched = true;
         let script = &mut self.scripts[sample.script];
-        script.retried += u64::from(sample.tries > 1);
-        script.retries += u64::from(sample.tries.saturating_sub(1));
+        script.retried += u64::from(!sample.retried_at.is_empty());
+        script.retries += sample.retried_at.len() as u64;
+        for stmt in sample.retried_at.iter().flatten() {
+            self.statements[stmt.0 as usize].retries += 1;
+        }
         match sample.outcome {
             Outcome::Committed => {
                 script.committed += 1;
@@ -150,9 +157,12 @@ impl Tally {
                         .record(executed.service_ns);
                 }
             }
-            Outcome::Failed(error) => {
+            Outcome::Failed { error, at } => {
                 script.failed += 1;
                 count_failure(&mut script.failures, error);
+                if let Some(stmt) = at {
+                    self.statements[stmt.0 as usize].failed += 1;
+                }
             }
         }
     }
@@ -179,6 +189,8 @@ impl Tally {
         for (mine, theirs) in self.statements.iter_mut().zip(&other.statements) {
             mine.count += theirs.count;
             mine.rows += theirs.rows;
+            mine.failed += theirs.failed;
+            mine.retries += theirs.retries;
             if let Some(latency) = &theirs.latency {
                 mine.latency
                     .get_or_insert_with(|| Box::new(Histogram::statements()))
@@ -207,6 +219,8 @@ impl Tally {
         for statement in &mut self.statements {
             statement.count = 0;
             statement.rows = 0;
+            statement.failed = 0;
+            statement.retries = 0;
             if let Some(latency) = &mut statement.latency {
                 latency.clear();
             }

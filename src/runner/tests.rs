@@ -185,6 +185,23 @@ fn a_deadlock_is_tried_again_and_counted_once() {
     assert_eq!(outcome.total.retries(), outcome.total.retried());
     assert_eq!(outcome.total.failed(), 0);
     assert!(outcome.lost.is_empty());
+    let retries: Vec<u64> = outcome.total.statements().iter().map(|s| s.retries).collect();
+    assert_eq!(retries, [0, outcome.total.retries(), 0], "at the statement that met them");
+}
+
+#[test]
+fn a_failure_is_counted_at_the_statement_that_met_it() {
+    let mut settings = settings(2, Length::Transactions(50));
+    settings.max_tries = 2;
+    settings.continue_on_error = true;
+    let (outcome, _) = run(settings, "SELECT 1; SELECT 2; SELECT 3;", |call| {
+        if call.stmt.0 == 2 { fails(ErrorKind::Serialization, "40001") } else { takes(MS) }
+    });
+    let at: Vec<_> = outcome.total.statements().iter().map(|s| (s.failed, s.retries)).collect();
+    assert_eq!(at, [(0, 0), (0, 0), (100, 100)]);
+    let script = &outcome.total.scripts()[0];
+    assert_eq!((script.failed, script.retried, script.retries), (100, 100, 100));
+    assert_eq!(outcome.total.statements()[0].count, 0, "of committed transactions only");
 }
 
 #[test]

@@ -171,6 +171,8 @@ fn scripts(frame: &Frame<'_>, total: &Tally, seconds: f64) -> Vec<Script> {
             transactions: tally.committed,
             tps: rate(tally.committed, seconds),
             failed: tally.failed,
+            retried: tally.retried,
+            retries: tally.retries,
             latency_ms: latency_ms(&tally.latency),
         })
         .collect()
@@ -191,6 +193,8 @@ fn statements(workload: &Workload, total: &Tally) -> Vec<Statement> {
                 text: statement.text.clone(),
                 count: tally.count,
                 rows: tally.rows,
+                failed: tally.failed,
+                retries: tally.retries,
                 latency_ms: tally.latency.as_deref().map(latency_ms).unwrap_or_default(),
             }
         })

@@ -4,6 +4,7 @@ use super::table::{Block, Group, blocks_under, optional};
 use super::wrap::{cut, hanging};
 use super::{plural, run_name};
 use crate::plan::Protocol;
+use crate::result::run::Statement;
 use crate::result::summary::Arm;
 use crate::result::{Dip, Run, Summary, Variance};
 use crate::units::{format_count, format_ms, format_tps};
@@ -194,39 +195,20 @@ pub(super) fn failures(groups: &[Group<'_>], width: usize) -> Vec<String> {
 
 /// Figures of each script of a mix.
 pub(super) fn scripts(groups: &[Group<'_>], width: usize) -> Vec<String> {
-    let heading = ["script", "transactions", "tps", "failed", "mean", "p99"];
+    let heading = ["script", "txns", "tps", "failed", "retries", "mean", "p50", "p99", "max"];
     let blocks = run_blocks(groups, |run| {
         // Of a single script the level table says the same.
         let scripts = if run.scripts.len() > 1 { &run.scripts[..] } else { &[] };
         scripts
             .iter()
             .map(|script| {
+                let ms = &script.latency_ms;
                 vec![
-                    script.name.clone(),
+                    format!("{}@{}", script.name, script.weight),
                     format_count(script.transactions),
                     format_tps(script.tps),
                     format_count(script.failed),
-                    optional(script.latency_ms.mean, format_ms),
-                    optional(script.latency_ms.p99, format_ms),
-                ]
-            })
-            .collect()
-    });
-    titled("Scripts (mean and p99 in ms)", &heading, blocks, width)
-}
-
-/// Figures of each statement, when they were asked for.
-pub(super) fn statements(groups: &[Group<'_>], width: usize) -> Vec<String> {
-    let heading = ["statement", "count", "rows", "mean", "p50", "p99", "max"];
-    let blocks = run_blocks(groups, |run| {
-        run.statements
-            .iter()
-            .map(|statement| {
-                let ms = &statement.latency_ms;
-                vec![
-                    statement.text.clone(),
-                    format_count(statement.count),
-                    format_count(statement.rows),
+                    format_count(script.retries),
                     optional(ms.mean, format_ms),
                     optional(ms.p50, format_ms),
                     optional(ms.p99, format_ms),
@@ -235,18 +217,70 @@ pub(super) fn statements(groups: &[Group<'_>], width: usize) -> Vec<String> {
             })
             .collect()
     });
-    titled("Statements (times in ms)", &heading, blocks, width)
+    titled("Scripts by name@weight (times in ms)", &heading, blocks, width)
+}
+
+/// Figures of each statement, when they were asked for: the texts once, then a table by number; in
+/// a mix each script's apart.
+pub(super) fn statements(groups: &[Group<'_>], width: usize) -> Vec<String> {
+    let heading = ["n", "count", "rows", "failed", "retries", "mean", "p50", "p99", "max"];
+    let is_mix = runs(groups).any(|(_, run)| run.scripts.len() > 1);
+    let mut texts = Vec::new();
+    let mut scripts: Vec<&str> = Vec::new();
+    let mut blocks = Vec::new();
+    for (group, run) in runs(groups) {
+        let name = run_name(group, groups.len(), run);
+        for statements in run.statements.chunk_by(|one, next| one.script == next.script) {
+            let script = &statements[0].script[..];
+            if !scripts.contains(&script) {
+                scripts.push(script);
+                texts.extend(is_mix.then(|| cut(script, width)));
+                for Statement { n, text, .. } in statements {
+                    texts.extend(hanging(&format!("{n:>3}  "), text, width));
+                }
+            }
+            blocks.push(Block {
+                title: Some(if is_mix { format!("{name}: {script}") } else { name.clone() }),
+                rows: statements.iter().map(statement_row).collect(),
+            });
+        }
+    }
+    let mut lines = titled("Statements by number (times in ms)", &heading, blocks, width);
+    if let Some((title, _)) = lines.split_first() {
+        texts.insert(0, title.clone());
+        lines.splice(..1, texts);
+    }
+    lines
+}
+
+fn statement_row(statement: &Statement) -> Vec<String> {
+    let ms = &statement.latency_ms;
+    vec![
+        statement.n.to_string(),
+        format_count(statement.count),
+        format_count(statement.rows),
+        format_count(statement.failed),
+        format_count(statement.retries),
+        optional(ms.mean, format_ms),
+        optional(ms.p50, format_ms),
+        optional(ms.p99, format_ms),
+        optional(ms.max, format_ms),
+    ]
+}
+
+fn runs<'a>(groups: &'a [Group<'a>]) -> impl Iterator<Item = (&'a Group<'a>, &'a Run)> {
+    groups.iter().flat_map(|group| group.runs.iter().map(move |run| (group, *run)))
 }
 
 /// A block for each run that has rows, under the name of the run.
 fn run_blocks(groups: &[Group<'_>], rows: fn(&Run) -> Vec<Vec<String>>) -> Vec<Block> {
-    let runs = groups.iter().flat_map(|group| group.runs.iter().map(move |run| (group, run)));
-    runs.map(|(group, run)| Block {
-        title: Some(run_name(group, groups.len(), run)),
-        rows: rows(run),
-    })
-    .filter(|block| !block.rows.is_empty())
-    .collect()
+    runs(groups)
+        .map(|(group, run)| Block {
+            title: Some(run_name(group, groups.len(), run)),
+            rows: rows(run),
+        })
+        .filter(|block| !block.rows.is_empty())
+        .collect()
 }
 
 /// A table under a title, its first column cut to the room that the others leave; nothing when
