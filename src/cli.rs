@@ -1,6 +1,7 @@
 //! The command line: options and their checks, nothing else. Which defaults apply, and what the
 //! options mean together, is decided where the plan is made (`cmd::run::request`).
 
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -83,7 +84,7 @@ pub(crate) struct TalkArgs {
 #[command(next_help_heading = "Tables")]
 pub(crate) struct TableArgs {
     /// Connections that load at the same time [default: half of the processors, at most 4; 1 with SQLite]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024),
+    #[arg(long, value_name = "N", value_parser = whole::<u32>(1..=1024),
         allow_negative_numbers = true)]
     pub(crate) jobs: Option<u32>,
     /// Drop tables of this schema that are there already
@@ -91,7 +92,7 @@ pub(crate) struct TableArgs {
     pub(crate) replace: bool,
     /// Fill table pages only so far, in percent
     #[arg(long, short = 'F', value_name = "PERCENT", default_value_t = 100,
-        value_parser = clap::value_parser!(u8).range(10..=100),
+        value_parser = whole::<u8>(10..=100),
         allow_negative_numbers = true)]
     pub(crate) fillfactor: u8,
     /// Make tables that skip the write-ahead log
@@ -102,7 +103,7 @@ pub(crate) struct TableArgs {
     pub(crate) foreign_keys: bool,
     /// Split the accounts table into so many partitions
     #[arg(long, value_name = "N", default_value_t = 0,
-        value_parser = clap::value_parser!(u32).range(0..=1_000_000),
+        value_parser = whole::<u32>(0..=1_000_000),
         allow_negative_numbers = true)]
     pub(crate) partitions: u32,
     /// How accounts are split
@@ -138,7 +139,7 @@ pub(crate) struct InitArgs {
     #[arg(long, value_name = "NAME", default_value = "tpcb")]
     pub(crate) workload: String,
     /// Seed of the rows' random columns
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = whole::<u64>(0..=u64::MAX))]
     pub(crate) seed: u64,
     /// Not offered: pgbench's step letters
     #[arg(long, short = 'I', hide = true)]
@@ -149,7 +150,7 @@ pub(crate) struct InitArgs {
     pub(crate) talk: TalkArgs,
     /// Job count as in pgbench's run options
     #[arg(short = 'j', hide = true, conflicts_with = "jobs",
-        value_parser = clap::value_parser!(u32).range(1..=1024),
+        value_parser = whole::<u32>(1..=1024),
         allow_negative_numbers = true)]
     pub(crate) jobs_short: Option<u32>,
 }
@@ -199,7 +200,7 @@ pub(crate) struct LoadArgs {
     pub(crate) clients: ClientLevels,
     /// Threads that the clients of a network database are spread over [default: a quarter of the
     /// processors, at least 1]
-    #[arg(long, short = 'j', value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024),
+    #[arg(long, short = 'j', value_name = "N", value_parser = whole::<u32>(1..=1024),
         allow_negative_numbers = true)]
     pub(crate) workers: Option<u32>,
     /// How statements travel [default: prepared]
@@ -216,7 +217,8 @@ pub(crate) struct LoadArgs {
     #[arg(long)]
     pub(crate) allow_shell: bool,
     /// Seed of all random choices [default: drawn, and recorded]
-    #[arg(long, value_name = "N", conflicts_with = "random_seed", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", conflicts_with = "random_seed", allow_negative_numbers = true,
+        value_parser = whole::<u64>(0..=u64::MAX))]
     pub(crate) seed: Option<u64>,
     /// Draw what pgbench draws from this seed: time, rand or a number
     #[arg(long, value_name = "SEED")]
@@ -261,7 +263,7 @@ pub(crate) struct WindowArgs {
     pub(crate) interval: Duration,
     /// Passes over all client counts
     #[arg(long, value_name = "N", default_value_t = 1,
-        value_parser = clap::value_parser!(u32).range(1..=10_000),
+        value_parser = whole::<u32>(1..=10_000),
         allow_negative_numbers = true)]
     pub(crate) rounds: u32,
     /// Wait so long for transactions that run over the end, then cancel them
@@ -278,7 +280,8 @@ pub(crate) struct WindowArgs {
 #[command(next_help_heading = "Errors")]
 pub(crate) struct ErrorArgs {
     /// Tries of a transaction that meets a deadlock or the like; 0 is no limit
-    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true,
+        value_parser = whole::<u32>(0..=u64::from(u32::MAX)))]
     pub(crate) max_tries: u32,
     /// Count any error and go on
     #[arg(long)]
@@ -398,6 +401,17 @@ fn scale(text: &str) -> Result<u32, UnitError> {
     let scale = units::parse_count_within(text, 1..=MAX_SCALE)?;
     // The range lies within u32.
     Ok(u32::try_from(scale).unwrap_or(u32::MAX))
+}
+
+/// Reads a whole number of the type of its option, within `allowed`.
+fn whole<T: TryFrom<u64>>(
+    allowed: RangeInclusive<u64>,
+) -> impl Fn(&str) -> Result<T, UnitError> + Clone {
+    move |text| {
+        let number = units::parse_count_within(text, allowed.clone())?;
+        let (min, max) = (*allowed.start(), *allowed.end());
+        T::try_from(number).map_err(|_| UnitError::OutOfRange { text: text.to_owned(), min, max })
+    }
 }
 
 fn transactions(text: &str) -> Result<u64, UnitError> {

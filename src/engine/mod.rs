@@ -231,6 +231,11 @@ impl DbError {
         &self.0.code
     }
 
+    /// What went wrong, without the code.
+    pub(crate) fn text(&self) -> &str {
+        &self.0.text
+    }
+
     /// Whether the same transaction may succeed when it is tried again.
     pub(crate) fn is_retriable(&self) -> bool {
         matches!(

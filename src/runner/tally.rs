@@ -316,7 +316,7 @@ fn count_failure(failures: &mut Vec<Failure>, error: &DbError) {
     failure.count += 1;
     // Nothing is formatted once the samples are full: an error storm stays cheap.
     if failure.samples.len() < SAMPLES {
-        add_sample(&mut failure.samples, &error.to_string());
+        add_sample(&mut failure.samples, error.text());
     }
 }
 

@@ -57,6 +57,9 @@ pub(crate) enum LoadError {
         if .0.len() == 1 { "is" } else { "are" }
     )]
     Missing(Vec<&'static str>),
+    /// Tables without rows.
+    #[error("pgbench_branches is empty: `dbload init --replace --scale N` loads the tables again")]
+    Empty,
     /// The disk cannot hold the tables.
     #[error(
         "scale {scale} needs about {}, and {folder} has {} free; nothing was touched: free space, \

@@ -37,6 +37,9 @@ pub(crate) async fn find<A: Admin>(
     }
     let row = first_row(admin, sql, "found", "counting branches").await?;
     let found = row.as_deref().and_then(Found::from_row).ok_or(LoadError::NoRow("found.sql"))?;
+    if found.scale == 0 {
+        return Err(LoadError::Empty);
+    }
     Ok((found, state))
 }
 

@@ -178,6 +178,14 @@ async fn a_load_that_was_interrupted_is_neither_found_nor_used_again() {
 }
 
 #[tokio::test]
+async fn tables_without_branches_have_no_scale_and_are_refused() {
+    let bench = Bench::loaded().await;
+    bench.batch("delete from pgbench_branches").await;
+    let error = find(&mut bench.engine.admin().await.unwrap(), SQL()).await.unwrap_err();
+    assert!(matches!(error, LoadError::Empty), "{error}");
+}
+
+#[tokio::test]
 async fn missing_tables_say_how_to_make_them() {
     let bench = Bench::loaded().await;
     bench.batch("drop table pgbench_history").await;
