@@ -89,6 +89,7 @@ fn full_run() -> Run {
         tps: 1.0,
         ci_tps: Some([1.0, 1.0]),
         ess: Some(1.0),
+        hlog: Some(String::new()),
         latency_ms: latency,
         response_ms: Some(latency),
         lag_ms: Some(latency),

@@ -4,13 +4,14 @@
 //! disk. A write that fails is an error that the caller can survive: rows that could not be
 //! written are kept and written with the next one, and no file is left half written.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use serde::Serialize;
 
+use super::appended::AppendedFile;
 use crate::result::interval::HEADER;
 use crate::result::{Environment, IntervalRow, Summary};
 
@@ -61,6 +62,8 @@ pub struct ResultFolder {
     intervals: AppendedFile,
     /// Rows given to `append_interval`.
     rows: u64,
+    /// Names of the files that grow beside it.
+    growing: Vec<String>,
 }
 
 impl ResultFolder {
@@ -84,7 +87,8 @@ impl ResultFolder {
         fs::create_dir_all(path).map_err(failed)?;
         match AppendedFile::create(path.join("intervals.csv")) {
             Ok(intervals) => {
-                let mut folder = Self { path: path.into(), made, intervals, rows: 0 };
+                let mut folder =
+                    Self { path: path.into(), made, intervals, rows: 0, growing: Vec::new() };
                 if let Err(error) = folder.intervals.append(&header_line()) {
                     folder.discard();
                     return Err(error);
@@ -129,7 +133,7 @@ impl ResultFolder {
     pub fn append_interval(&mut self, row: &IntervalRow) -> Result<(), FolderError> {
         self.rows += 1;
         let line = csv_line(row)
-            .map_err(|source| FolderError::Write { path: self.intervals.path.clone(), source })?;
+            .map_err(|source| FolderError::Write { path: self.intervals.path().into(), source })?;
         self.intervals.append(&line)
     }
 
@@ -137,6 +141,13 @@ impl ResultFolder {
     pub fn finish_intervals(&mut self) -> Result<(), FolderError> {
         self.intervals.append(&[])?;
         self.intervals.is_in_place()
+    }
+
+    /// Starts a file that grows while a run goes on.
+    pub fn append_to(&mut self, name: &str) -> Result<AppendedFile, FolderError> {
+        let path = self.path.join(name);
+        self.growing.push(name.to_owned());
+        AppendedFile::create(path.clone()).map_err(|source| FolderError::Write { path, source })
     }
 
     /// Replaces `summary.json`. A reader sees the old document or the new one, never a part.
@@ -177,7 +188,8 @@ impl ResultFolder {
     /// Removes what was written: nothing was measured after all. Folders that were there before
     /// stay; what cannot be removed stays, too.
     pub fn discard(self) {
-        for name in ["intervals.csv", "summary.json", "plan.toml", "environment.json"] {
+        let fixed = ["intervals.csv", "summary.json", "plan.toml", "environment.json"];
+        for name in fixed.into_iter().chain(self.growing.iter().map(String::as_str)) {
             // Absent files are the usual case, and a left-over one harms nobody.
             let _ = fs::remove_file(self.path.join(name));
         }
@@ -195,7 +207,7 @@ impl ResultFolder {
     }
 
     /// Writes beside the file, then takes its place.
-    fn replace(&self, name: &str, bytes: &[u8]) -> Result<(), FolderError> {
+    pub(super) fn replace(&self, name: &str, bytes: &[u8]) -> Result<(), FolderError> {
         let path = self.path.join(name);
         let beside = self.path.join(format!("{name}.new"));
         fs::write(&beside, bytes).and_then(|()| fs::rename(&beside, &path)).map_err(|source| {
@@ -203,50 +215,6 @@ impl ResultFolder {
             let _ = fs::remove_file(&beside);
             FolderError::Write { path, source }
         })
-    }
-}
-
-/// A file that only grows, by whole pieces.
-#[derive(Debug)]
-struct AppendedFile {
-    path: PathBuf,
-    file: File,
-    /// Length of what was written in whole pieces.
-    good_bytes: u64,
-    /// Pieces that could not be written yet.
-    pending: Vec<u8>,
-}
-
-impl AppendedFile {
-    fn create(path: PathBuf) -> io::Result<Self> {
-        let file = OpenOptions::new().append(true).create_new(true).open(&path)?;
-        Ok(Self { path, file, good_bytes: 0, pending: Vec::new() })
-    }
-
-    /// Fails when the file that is written is not the one that its path names any more.
-    fn is_in_place(&self) -> Result<(), FolderError> {
-        use std::os::unix::fs::MetadataExt;
-        let identity = |metadata: fs::Metadata| (metadata.dev(), metadata.ino());
-        let failed = |source| FolderError::Write { path: self.path.clone(), source };
-        let written = identity(self.file.metadata().map_err(failed)?);
-        match fs::metadata(&self.path).map(identity) {
-            Ok(named) if named == written => Ok(()),
-            Ok(_) => Err(failed(io::Error::other("the folder was replaced while it was written"))),
-            Err(source) => Err(failed(source)),
-        }
-    }
-
-    fn append(&mut self, piece: &[u8]) -> Result<(), FolderError> {
-        self.pending.extend_from_slice(piece);
-        if let Err(source) = self.file.write_all(&self.pending) {
-            // Cutting off the half-written piece needs no room; if even that fails, the next
-            // error says the same.
-            let _ = self.file.set_len(self.good_bytes);
-            return Err(FolderError::Write { path: self.path.clone(), source });
-        }
-        self.good_bytes += self.pending.len() as u64;
-        self.pending.clear();
-        Ok(())
     }
 }
 
@@ -263,7 +231,7 @@ fn csv_line(row: &IntervalRow) -> io::Result<Vec<u8>> {
 }
 
 /// A name made fit to be part of a file name on any system.
-fn file_name(name: &str) -> String {
+pub(super) fn file_name(name: &str) -> String {
     let fit = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-' | '+');
     let mapped: String =
         name.chars().take(MAX_NAME_CHARS).map(|c| if fit(c) { c } else { '_' }).collect();
@@ -282,6 +250,8 @@ fn remove_empty(folders: &[PathBuf]) {
 
 #[cfg(test)]
 mod tests {
+    use std::fs::File;
+
     use super::*;
     use crate::result::Summary;
     use crate::result::summary::{Program, SCHEMA};
@@ -396,20 +366,6 @@ mod tests {
     }
 
     #[test]
-    fn a_full_disk_is_an_error_that_names_the_file() {
-        let full = OpenOptions::new().write(true).open("/dev/full").unwrap();
-        let mut file = AppendedFile {
-            path: "intervals.csv".into(),
-            file: full,
-            good_bytes: 0,
-            pending: Vec::new(),
-        };
-        let error = file.append(b"1\n").unwrap_err().to_string();
-        assert!(error.contains("intervals.csv") && error.contains("No space"), "{error}");
-        assert_eq!(file.pending, b"1\n");
-    }
-
-    #[test]
     fn summary_is_replaced_whole_and_nothing_is_left_beside_it() {
         let parent = tempfile::tempdir().unwrap();
         let folder = ResultFolder::create(&parent.path().join("out")).unwrap();
@@ -449,8 +405,9 @@ mod tests {
         let parent = tempfile::tempdir().unwrap();
         let mine = parent.path().join("mine");
         fs::create_dir(&mine).unwrap();
-        let folder = ResultFolder::create(&mine.join("a/b")).unwrap();
+        let mut folder = ResultFolder::create(&mine.join("a/b")).unwrap();
         folder.write_script("s", "SELECT 1;").unwrap();
+        folder.append_to("more.csv").unwrap();
         folder.discard();
         assert!(mine.exists());
         assert_eq!(fs::read_dir(&mine).unwrap().count(), 0);

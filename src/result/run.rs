@@ -42,6 +42,8 @@ pub struct Run {
     pub ci_tps: Option<[f64; 2]>,
     /// Effective sample size: how many independent intervals the run is worth.
     pub ess: Option<f64>,
+    /// The histograms of its intervals: a path in the results folder.
+    pub hlog: Option<String>,
     /// Service time of committed transactions: start of the first try to the end.
     pub latency_ms: LatencyMs,
     /// Response time: intended start to the end. Only with a rate.

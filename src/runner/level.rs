@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
@@ -29,6 +29,8 @@ pub(crate) trait Observer {
     fn started(&mut self, connecting: Duration);
     /// A second of the warm-up has passed; `tps` counts committed transactions in it.
     fn warming(&mut self, elapsed: Duration, tps: f64);
+    /// The window began at `start`, by the wall clock.
+    fn window(&mut self, start: SystemTime);
     /// An interval is complete.
     fn interval(&mut self, interval: &Interval<'_>);
 }
@@ -158,6 +160,8 @@ impl<E: Engine> Conductor<'_, E> {
         let cpu = process_cpu();
         self.busy = self.crew.threads.iter().map(|thread| thread.and_then(thread_cpu)).collect();
         self.watched = Instant::now();
+        let passed = self.watched.saturating_duration_since(self.window.start);
+        self.observer.window(SystemTime::now() - passed);
         let interrupted = interrupted || self.conduct(interrupt).await;
         let cpu = process_cpu().saturating_sub(cpu);
         self.wait_for_the_last().await;

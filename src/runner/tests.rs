@@ -29,6 +29,7 @@ struct Seen(Vec<(u32, u64, u64, bool)>);
 impl Observer for Seen {
     fn started(&mut self, _connecting: Duration) {}
     fn warming(&mut self, _elapsed: Duration, _tps: f64) {}
+    fn window(&mut self, _: std::time::SystemTime) {}
     fn interval(&mut self, interval: &Interval<'_>) {
         let committed = interval.tally.committed();
         self.0.push((interval.index, committed, interval.unfinished, interval.partial));

@@ -1,11 +1,14 @@
 //! Hands what a level reports to the results folder and to the person who waits.
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use super::sweep::SweepClock;
-use crate::report::{ResultFolder, Talk};
+use crate::report::histograms::{RESPONSE, SERVICE, statement_tag};
+use crate::report::{FolderError, HistogramLog, ResultFolder, Talk};
 use crate::result::IntervalRow;
 use crate::runner::level::{Interval, Observer};
+use crate::runner::tally::OpenTally;
+use crate::stats::histogram::Histogram;
 use crate::units::format_tps;
 
 /// Where a run's intervals go: which arm, round, workload and level they belong to.
@@ -22,6 +25,7 @@ pub(crate) struct Watch<'a> {
     pub(crate) place: Place,
     pub(crate) folder: &'a mut ResultFolder,
     pub(crate) talk: &'a mut Talk,
+    pub(crate) histograms: Option<HistogramLog>,
     pub(crate) write_error: Option<String>,
     pub(crate) sweep: SweepClock,
 }
@@ -42,22 +46,68 @@ impl Observer for Watch<'_> {
         self.sweep.show(self.talk);
     }
 
+    fn window(&mut self, start: SystemTime) {
+        let Place { arm, round, workload, clients } = &self.place;
+        match HistogramLog::create(self.folder, arm, *round, *clients, workload, start) {
+            Ok(log) => self.histograms = Some(log),
+            Err(error) => self.not_written(&error),
+        }
+    }
+
     fn interval(&mut self, interval: &Interval<'_>) {
-        let row = row(&self.place, interval);
+        let latency = interval.tally.latency();
+        let open = interval.tally.open();
+        let row = row(&self.place, interval, &latency, open.as_ref());
         if let Err(error) = self.folder.append_interval(&row) {
-            self.write_error.get_or_insert_with(|| error.to_string());
+            self.not_written(&error);
+        }
+        if let Err(error) = self.log(interval, &latency, open.as_ref()) {
+            self.not_written(&error);
         }
         self.talk.interval(&row);
         self.sweep.show(self.talk);
     }
 }
 
-fn row(place: &Place, interval: &Interval<'_>) -> IntervalRow {
+impl Watch<'_> {
+    fn not_written(&mut self, error: &FolderError) {
+        self.write_error.get_or_insert_with(|| error.to_string());
+    }
+
+    /// Adds the interval to the log of histograms: transactions always, statements that were
+    /// executed.
+    fn log(
+        &mut self,
+        interval: &Interval<'_>,
+        latency: &Histogram,
+        open: Option<&OpenTally>,
+    ) -> Result<(), FolderError> {
+        let Some(log) = &mut self.histograms else { return Ok(()) };
+        let statements = interval.tally.statements().iter().zip(1..);
+        let statements: Vec<(String, &Histogram)> = statements
+            .filter_map(|(statement, number)| {
+                let latency = statement.latency.as_deref().filter(|latency| !latency.is_empty())?;
+                Some((statement_tag(number), latency))
+            })
+            .collect();
+        let transactions = [(SERVICE, Some(latency)), (RESPONSE, open.map(|open| &open.response))];
+        let transactions =
+            transactions.into_iter().filter_map(|(tag, latency)| Some((tag, latency?)));
+        let statements = statements.iter().map(|(tag, latency)| (tag.as_str(), *latency));
+        log.append(interval.start, interval.length, transactions.chain(statements))
+    }
+}
+
+fn row(
+    place: &Place,
+    interval: &Interval<'_>,
+    latency: &Histogram,
+    open: Option<&OpenTally>,
+) -> IntervalRow {
     let tally = interval.tally;
-    let latency = tally.latency().summary();
-    let open = tally.open();
-    let response = open.as_ref().map(|open| open.response.summary()).unwrap_or_default();
-    let lag = open.as_ref().map(|open| open.lag.summary()).unwrap_or_default();
+    let latency = latency.summary();
+    let response = open.map(|open| open.response.summary()).unwrap_or_default();
+    let lag = open.map(|open| open.lag.summary()).unwrap_or_default();
     let length_s = interval.length.as_secs_f64();
     #[expect(clippy::cast_precision_loss, reason = "counts far below 2^53")]
     let tps = if length_s > 0.0 { tally.committed() as f64 / length_s } else { 0.0 };

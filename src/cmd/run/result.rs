@@ -31,6 +31,8 @@ pub(crate) struct Frame<'a> {
     pub(crate) scale: Option<u64>,
     /// Path of each script's text in the results folder.
     pub(crate) script_files: &'a [String],
+    /// Name of the histogram log in the results folder.
+    pub(crate) histograms: Option<String>,
     /// How often the server makes a checkpoint, where it does so by the clock.
     pub(crate) checkpoint_s: Option<f64>,
     /// The engine works in the clients' own threads.
@@ -75,6 +77,7 @@ pub(crate) fn run_of(frame: &Frame<'_>, outcome: &Outcome) -> Run {
         tps: rate(committed, seconds),
         ci_tps: interval.map(|interval| [interval.low_tps, interval.high_tps]),
         ess: interval.map(|interval| interval.ess),
+        hlog: frame.histograms.clone(),
         latency_ms: latency_ms(&latency),
         response_ms: open.as_ref().map(|open| latency_ms(&open.response)),
         lag_ms: open.as_ref().map(|open| latency_ms(&open.lag)),

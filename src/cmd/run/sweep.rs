@@ -13,11 +13,11 @@ use crate::cmd::signals::Signals;
 use crate::engine::Engine;
 use crate::plan::RunPlan;
 use crate::report::live::RunHeading;
-use crate::report::{ResultFolder, Talk};
+use crate::report::{FolderError, HistogramLog, ResultFolder, Talk};
 use crate::result::{Summary, Warning};
 use crate::runner::Level;
 use crate::runner::crew::{Launch, StartError};
-use crate::runner::level::measure;
+use crate::runner::level::{Outcome, measure};
 use crate::runner::load::tables;
 use crate::schema::files::SchemaSql;
 use crate::workload::Workload;
@@ -80,6 +80,15 @@ impl Sweep<'_> {
         Ok(self.ended())
     }
 
+    /// Percentile tables of a run that is over.
+    fn write_tables(&self, log: &HistogramLog, outcome: &Outcome) -> Result<(), FolderError> {
+        log.write_table(self.folder, "service", &outcome.total.latency())?;
+        match outcome.total.open() {
+            Some(open) => log.write_table(self.folder, "response", &open.response),
+            None => Ok(()),
+        }
+    }
+
     fn ended(self) -> Option<Summary> {
         self.talk.step_ends();
         (!self.summary.runs.is_empty()).then_some(self.summary)
@@ -119,12 +128,14 @@ impl Sweep<'_> {
             place: place.clone(),
             folder: self.folder,
             talk: self.talk,
+            histograms: None,
             write_error: None,
             sweep: SweepClock::new(self.plan, number, of),
         };
         let interrupted = self.signals.interrupted();
         let outcome = measure(engine, level, Launch::Threads, interrupted, &mut watch).await;
-        let write_error = watch.write_error.take();
+        let mut write_error = watch.write_error.take();
+        let histograms = watch.histograms.take();
         let outcome = match outcome {
             Ok(outcome) => outcome,
             Err(StartError::Interrupted) => return Ok(false),
@@ -133,8 +144,14 @@ impl Sweep<'_> {
             }
             Err(StartError::Worker(error)) => bail!("a worker could not be started: {error}"),
         };
+        if let Some(log) = &histograms
+            && let Err(error) = self.write_tables(log, &outcome)
+        {
+            write_error.get_or_insert_with(|| error.to_string());
+        }
         let frame = Frame {
             place: &place,
+            histograms: histograms.as_ref().map(HistogramLog::name),
             settings: &settings,
             workload: self.workload,
             scale: self.plan.scale,
