@@ -8,6 +8,7 @@ use std::time::Duration;
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 
 use crate::plan::Protocol;
+use crate::schema::sbtest::{MAX_TABLE_SIZE, MAX_TABLES};
 use crate::units::{self, BareUnit, UnitError};
 
 /// Loads a database and measures it: throughput, latency, and how steady they are.
@@ -79,6 +80,20 @@ pub(crate) struct TalkArgs {
     pub(crate) quiet: bool,
 }
 
+/// How many sysbench tables, and how large.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Tables")]
+pub(crate) struct SizeArgs {
+    /// Number of sysbench tables [default: what is there; to load, 1]
+    #[arg(long, value_name = "N", value_parser = whole::<u32>(1..=MAX_TABLES.into()),
+        allow_hyphen_values = true)]
+    pub(crate) tables: Option<u32>,
+    /// Rows of each sysbench table, also as 10K, 1M [default: what is there; to load, 10000]
+    #[arg(long, value_name = "ROWS", value_parser = whole::<u64>(1..=MAX_TABLE_SIZE),
+        allow_hyphen_values = true)]
+    pub(crate) table_size: Option<u64>,
+}
+
 /// How the tables are made.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Tables")]
@@ -131,13 +146,15 @@ pub(crate) enum PartitionMethod {
 pub(crate) struct InitArgs {
     #[command(flatten)]
     pub(crate) target: TargetArgs,
-    /// Scale factor: 1 is 100,000 accounts, 10 tellers, 1 branch
-    #[arg(long, short = 's', value_name = "N", default_value = "1", value_parser = scale,
-        allow_hyphen_values = true)]
-    pub(crate) scale: u32,
-    /// Schema to load
+    /// Schema to load: tpcb, sysbench, or the name of a workload
     #[arg(long, value_name = "NAME", default_value = "tpcb")]
     pub(crate) workload: String,
+    /// Scale factor of tpcb: 1 is 100,000 accounts, 10 tellers, 1 branch [default: 1]
+    #[arg(long, short = 's', value_name = "N", value_parser = scale,
+        allow_hyphen_values = true)]
+    pub(crate) scale: Option<u32>,
+    #[command(flatten)]
+    pub(crate) size: SizeArgs,
     /// Seed of the rows' random columns
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = whole::<u64>(0..=u64::MAX))]
     pub(crate) seed: u64,

@@ -158,6 +158,31 @@ fn scattered_zipfian_keeps_the_frequencies_and_spreads_the_keys() {
 }
 
 #[test]
+fn special_puts_three_of_four_draws_into_the_middle_hundredth_but_its_lowest_quarter() {
+    let bounds = Bounds::new(1, 100_001).expect("1 is below");
+    let mut rng = ScriptRng::new(17);
+    let drawn: Vec<i64> = (0..DRAWS).map(|_| dist::special(&mut rng, bounds)).collect();
+    let share = |low: i64, high: i64| {
+        let inside = drawn.iter().filter(|value| (low..=high).contains(value)).count();
+        f64::from(u32::try_from(inside).expect("at most DRAWS")) / f64::from(DRAWS)
+    };
+    // The bell's standard deviation is a twelfth of the range, so that this band holds 3.6 % of it.
+    let band = share(49_751, 50_501);
+    assert!((band - 0.759).abs() < 0.005, "{band}");
+    let skipped = share(49_501, 49_750);
+    assert!(skipped < 0.005, "{skipped}");
+    let bell: Vec<f64> = drawn
+        .iter()
+        .filter(|value| (**value - 50_001).abs() > 1000)
+        .map(|value| f64::from(i32::try_from(*value).expect("in the range")) - 50_001.0)
+        .collect();
+    let squares = bell.iter().map(|off| off * off).sum::<f64>() / f64::from(DRAWS);
+    // Both sides of the middle: a quarter of a twelfth squared, less a little that was cut out.
+    let expected = 0.25 * (1e5 / 12.0_f64).powi(2);
+    assert!((squares / expected - 1.0).abs() < 0.02, "{squares} against {expected}");
+}
+
+#[test]
 fn every_draw_stays_in_its_range_at_the_extremes() {
     let mut rng = ScriptRng::new(16);
     for (low, high) in [(i64::MIN, -2), (1, i64::MAX), (0, i64::MAX - 1), (7, 7), (-1, 0)] {
@@ -173,6 +198,7 @@ fn every_draw_stays_in_its_range_at_the_extremes() {
                 dist::zipfian(&mut rng, bounds, 1000.0),
                 dist::zipfian_scattered(&mut rng, bounds, 0.9, 1),
                 dist::pareto(&mut rng, bounds, 0.2),
+                dist::special(&mut rng, bounds),
             ] {
                 assert!((low..=high).contains(&value), "{value} not in {low}..={high}");
             }

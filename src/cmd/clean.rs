@@ -1,4 +1,4 @@
-//! `dbload clean`: drops the tables of a schema.
+//! `dbload clean`: drops the tables that `dbload init` makes.
 
 use std::sync::Arc;
 
@@ -8,7 +8,8 @@ use super::{Exit, target};
 use crate::cli::CleanArgs;
 use crate::engine::Engine;
 use crate::report::Output;
-use crate::runner::load::tables;
+use crate::runner::load::{LoadError, tables};
+use crate::schema::Schema;
 use crate::schema::files::SchemaSql;
 use crate::target::Env;
 
@@ -25,7 +26,18 @@ struct Clean<'a> {
 impl OnEngine for Clean<'_> {
     async fn on<E: Engine>(self, engine: Arc<E>) -> anyhow::Result<Exit> {
         let mut admin = engine.admin().await?;
-        let dropping = tables::clean(&mut admin, SchemaSql::tpcb(E::DIALECT));
+        let dropping = async {
+            let schemas = Schema::ALL.map(|schema| SchemaSql::new(schema, E::DIALECT));
+            // Nothing goes as long as something may not.
+            for sql in schemas {
+                tables::check_own(&mut admin, sql).await?;
+            }
+            let mut dropped = Vec::new();
+            for sql in schemas {
+                dropped.extend(tables::clean(&mut admin, sql).await?);
+            }
+            Ok::<_, LoadError>(dropped)
+        };
         let Some(dropped) = self.signals.or_interrupted(dropping).await else {
             return Ok(self.signals.exit().unwrap_or(Exit::Interrupted));
         };

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use anyhow::bail;
+use anyhow::{Context, bail};
 
 use super::engines::{OnEngine, on_engine};
 use super::signals::Signals;
-use super::tables::{LoadTalk, init_plan};
+use super::tables::{LoadTalk, init_plan, schema_size};
 use super::{Exit, target};
 use crate::cli::InitArgs;
 use crate::engine::Engine;
@@ -15,7 +15,9 @@ use crate::runner::load::{self, Outcome};
 use crate::schema::files::SchemaSql;
 use crate::schema::plan::InitPlan;
 use crate::schema::progress::LoadProgress as _;
+use crate::schema::{Schema, SchemaSize};
 use crate::target::Env;
+use crate::workload::source::Source;
 
 /// Makes and loads what the options ask for.
 pub(crate) async fn init(args: InitArgs, env: &Env, signals: &Signals) -> anyhow::Result<Exit> {
@@ -25,29 +27,44 @@ pub(crate) async fn init(args: InitArgs, env: &Env, signals: &Signals) -> anyhow
              --foreign-keys and `dbload clean`"
         );
     }
-    if args.workload != "tpcb" {
-        bail!("--workload \"{}\": there is one schema to load, tpcb", args.workload);
-    }
+    let schema = schema(&args.workload)?;
+    let size = schema_size(schema, args.scale, &args.size)?;
     let named = target(&args.target, env)?;
     let mut talk = Talk::stderr(Style::of_stderr(args.talk.quiet));
     talk.say(&format!("target: {} ({})", named.target, named.why));
-    on_engine(&named.target, true, Init { args: &args, talk, signals }).await
+    on_engine(&named.target, true, Init { args: &args, size, talk, signals }).await
+}
+
+/// The schema of that name, or that a workload of that name runs on.
+fn schema(name: &str) -> anyhow::Result<Schema> {
+    match name {
+        "tpcb" => return Ok(Schema::Tpcb),
+        "sysbench" | "sbtest" => return Ok(Schema::Sbtest),
+        _ => {}
+    }
+    let source = Source::builtin(name, None).with_context(|| {
+        format!("--workload \"{name}\" is neither a schema (tpcb, sysbench) nor a workload")
+    })?;
+    let key = source.header().schema.unwrap_or_default();
+    Schema::from_key(&key)
+        .with_context(|| format!("the workload {} needs no tables of dbload's", source.name))
 }
 
 struct Init<'a> {
     args: &'a InitArgs,
+    size: SchemaSize,
     talk: Talk,
     signals: &'a Signals,
 }
 
 impl OnEngine for Init<'_> {
     async fn on<E: Engine>(mut self, engine: Arc<E>) -> anyhow::Result<Exit> {
-        let Self { args, signals, .. } = self;
-        let mut plan = init_plan::<E>(&args.tables, args.scale, args.seed);
+        let Self { args, signals, size, .. } = self;
+        let mut plan = init_plan::<E>(&args.tables, size, args.seed);
         if let Some(jobs) = args.jobs_short {
             plan = InitPlan { jobs, ..plan };
         }
-        let sql = SchemaSql::tpcb(E::DIALECT);
+        let sql = SchemaSql::new(size.schema(), E::DIALECT);
         let mut progress = LoadTalk::new(&mut self.talk);
         let loading = load::init(&engine, sql, &plan, false, &mut progress);
         let Some(outcome) = signals.or_interrupted(loading).await else {

@@ -3,22 +3,24 @@
 
 use std::time::Duration;
 
+use anyhow::bail;
 use tokio::time::Instant;
 
-use crate::cli::{PartitionMethod as MethodArg, TableArgs};
+use crate::cli::{PartitionMethod as MethodArg, SizeArgs, TableArgs};
 use crate::engine::Engine;
 use crate::report::Talk;
 use crate::schema::plan::{InitPlan, PartitionMethod};
 use crate::schema::progress::{LoadProgress, LoadStep};
+use crate::schema::{Schema, SchemaSize, sbtest};
 use crate::units::format_bytes;
 
 /// Connections that load when nobody says: more gain little before the disk is the limit.
 const MOST_DEFAULT_JOBS: usize = 4;
 
 /// The plan of a load.
-pub(crate) fn init_plan<E: Engine>(tables: &TableArgs, scale: u32, seed: u64) -> InitPlan {
+pub(crate) fn init_plan<E: Engine>(tables: &TableArgs, size: SchemaSize, seed: u64) -> InitPlan {
     InitPlan {
-        scale,
+        size,
         jobs: tables.jobs.unwrap_or_else(default_jobs::<E>),
         fillfactor: tables.fillfactor,
         unlogged: tables.unlogged,
@@ -33,6 +35,31 @@ pub(crate) fn init_plan<E: Engine>(tables: &TableArgs, scale: u32, seed: u64) ->
         replace: tables.replace,
         vacuum: true,
         seed,
+    }
+}
+
+/// The size that the options ask for, each option where its schema has it.
+pub(crate) fn schema_size(
+    schema: Schema,
+    scale: Option<u32>,
+    size: &SizeArgs,
+) -> anyhow::Result<SchemaSize> {
+    let of_sbtest =
+        [(size.tables.is_some(), "--tables"), (size.table_size.is_some(), "--table-size")];
+    match schema {
+        Schema::Tpcb => match of_sbtest.into_iter().find(|(given, _)| *given) {
+            Some((_, option)) => bail!(
+                "{option} is for the sysbench tables: the size of the TPC-B-like ones is --scale"
+            ),
+            None => Ok(SchemaSize::Tpcb { scale: scale.unwrap_or(1) }),
+        },
+        Schema::Sbtest if scale.is_some() => {
+            bail!("--scale is for the TPC-B-like tables: give --tables and --table-size")
+        }
+        Schema::Sbtest => Ok(SchemaSize::Sbtest {
+            tables: size.tables.unwrap_or(sbtest::DEFAULT_TABLES),
+            table_size: size.table_size.unwrap_or(sbtest::DEFAULT_TABLE_SIZE),
+        }),
     }
 }
 
@@ -66,7 +93,7 @@ const REDRAW: Duration = Duration::from_millis(100);
 impl LoadProgress for LoadTalk<'_> {
     fn step(&mut self, step: LoadStep) {
         self.talk.step_ends();
-        self.talk.say(step.doing());
+        self.talk.say(&step.doing());
         self.began = Instant::now();
         self.shown = None;
     }

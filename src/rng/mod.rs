@@ -104,6 +104,11 @@ pub fn stream_seed(seed: u64, client: u32, purpose: Purpose) -> u64 {
     [purpose, u64::from(client)].into_iter().fold(mix(seed), |state, word| mix(state ^ word))
 }
 
+/// The seed of the random columns of row `index` of a table whose own seed is `table`.
+pub fn row_seed(table: u64, index: u64) -> u64 {
+    mix(table ^ index)
+}
+
 /// One step of splitmix64 (Steele, Lea and Flood 2014).
 fn mix(state: u64) -> u64 {
     let mut bits = state.wrapping_add(0x9e37_79b9_7f4a_7c15);

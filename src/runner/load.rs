@@ -16,15 +16,18 @@ use std::sync::Arc;
 use tokio::time::Instant;
 
 pub(crate) use self::error::LoadError;
-use self::tables::{existing, find, run, write_state};
+use self::tables::{existing, find, run};
 use self::threads::{Work, load_rows};
 use crate::engine::{Admin, Engine};
-use crate::schema::check::{Origin, State};
+use crate::schema::check::Origin;
 use crate::schema::columns::{Existing, Found};
+use crate::schema::ddl;
 use crate::schema::files::SchemaSql;
 use crate::schema::plan::InitPlan;
 use crate::schema::progress::{InitReport, LoadProgress, LoadStep, StepTime};
-use crate::schema::{ddl, tpcb};
+
+/// Names and folders of the tablespaces.
+const TABLESPACES: &str = include_str!("../../sql/admin/postgres/tablespace.sql");
 
 /// What became of a wish for tables.
 #[derive(Debug)]
@@ -65,7 +68,7 @@ pub(crate) async fn init<E: Engine>(
     }
 
     let mut steps = Steps { progress, times: Vec::new(), since: Instant::now() };
-    create(&mut admin, sql, plan, &mut steps).await?;
+    create(&mut admin, sql, plan, &existing, &mut steps).await?;
     steps.begin(LoadStep::Load);
     let work = work(sql, plan, jobs);
     let rows = work.rows();
@@ -75,7 +78,7 @@ pub(crate) async fn init<E: Engine>(
     let size = admin.rows(&sql.statement("size")).await.map_err(LoadError::doing("measuring"))?;
     let size = size.into_iter().flatten().next().flatten();
     Ok(Outcome::Loaded(InitReport {
-        scale: plan.scale,
+        size: plan.size,
         rows,
         jobs,
         size_bytes: size.and_then(|bytes| bytes.parse().ok()),
@@ -99,9 +102,9 @@ async fn may_load<A: Admin>(
     if !reuse || !existing.missing().is_empty() {
         return Err(LoadError::Exists(tables));
     }
-    let (found, _) = find(admin, sql).await?;
-    if found.scale != u64::from(plan.scale) {
-        return Err(LoadError::OtherScale { found: found.scale, asked: plan.scale });
+    let found = find(admin, sql).await?;
+    if found.size != plan.size {
+        return Err(LoadError::OtherSize { found: found.size, asked: plan.size });
     }
     Ok(Some(found))
 }
@@ -121,9 +124,8 @@ async fn check_server<E: Engine>(
         return Err(LoadError::TooManyJobs { jobs, max });
     }
     let mut folder = facts.data_directory.filter(|_| facts.local);
-    let tablespaces = sql.statement("tablespace");
-    if !tablespaces.is_empty() {
-        let rows = admin.rows(&tablespaces).await;
+    if sql.has_storage_options() {
+        let rows = admin.rows(TABLESPACES).await;
         let rows = rows.map_err(LoadError::doing("asking for tablespaces"))?;
         for name in [&plan.index_tablespace, &plan.tablespace].into_iter().flatten() {
             let found = rows.iter().find(|row| row.first() == Some(&Some(name.clone())));
@@ -140,7 +142,7 @@ async fn check_server<E: Engine>(
         let freed = freed.into_iter().flatten().next().flatten();
         // Without --replace there are no old tables, but an SQLite file may hold others.
         let freed = freed.filter(|_| plan.replace).and_then(|bytes| bytes.parse().ok());
-        space::check(folder, plan.scale, needed_bytes, freed.unwrap_or(0))?;
+        space::check(folder, plan.size, needed_bytes, freed.unwrap_or(0))?;
     }
     Ok(jobs)
 }
@@ -151,15 +153,16 @@ async fn create<A: Admin>(
     admin: &mut A,
     sql: SchemaSql,
     plan: &InitPlan,
+    existing: &Existing,
     steps: &mut Steps<'_>,
 ) -> Result<(), LoadError> {
     steps.begin(LoadStep::Drop);
     admin.batch("begin").await.map_err(LoadError::doing("opening a transaction"))?;
-    run(admin, &sql.statements("drop", &[])).await.map_err(LoadError::doing("dropping tables"))?;
+    run(admin, &ddl::drop(sql, existing)).await.map_err(LoadError::doing("dropping tables"))?;
     steps.begin(LoadStep::Create);
     let mut statements = ddl::create(sql, plan);
     statements.push(sql.statement("state_create"));
-    statements.extend(write_state(sql, &state(plan, Origin::Loading)));
+    statements.extend(ddl::state(sql, plan, Origin::Loading));
     statements.push("commit".to_owned());
     run(admin, &statements).await.map_err(LoadError::doing("creating tables"))
 }
@@ -171,43 +174,27 @@ async fn finish<A: Admin>(
     plan: &InitPlan,
     steps: &mut Steps<'_>,
 ) -> Result<(), LoadError> {
-    if plan.vacuum {
-        steps.begin(LoadStep::Vacuum);
-        run(admin, &sql.statements("vacuum", &[])).await.map_err(LoadError::doing("vacuuming"))?;
-    }
-    let keys = ddl::keys(sql, plan);
-    if !keys.is_empty() {
-        steps.begin(LoadStep::Keys);
-        run(admin, &keys).await.map_err(LoadError::doing("creating primary keys"))?;
-    }
-    if plan.foreign_keys {
-        steps.begin(LoadStep::ForeignKeys);
-        let statements = sql.statements("foreign_keys", &[]);
-        run(admin, &statements).await.map_err(LoadError::doing("creating foreign keys"))?;
+    for (step, statements) in ddl::finish(sql, plan) {
+        steps.begin(step);
+        run(admin, &statements).await.map_err(LoadError::doing(step.action()))?;
     }
     let mut statements = vec!["begin".to_owned()];
-    statements.extend(write_state(sql, &state(plan, Origin::Init)));
+    statements.extend(ddl::state(sql, plan, Origin::Init));
     statements.push("commit".to_owned());
-    run(admin, &statements).await.map_err(LoadError::doing("writing dbload_state"))
-}
-
-fn state(plan: &InitPlan, origin: Origin) -> State {
-    let scale = plan.scale.into();
-    State { origin, scale, carried: 0, tellers_ahead: 0, other_truncations: 0, void: false }
+    run(admin, &statements).await.map_err(LoadError::doing("noting that the load has ended"))
 }
 
 /// The rows to be loaded over `jobs` connections. One connection loads everything in the
-/// transaction that emptied the tables, where the engine has a file for that (`truncate.sql`);
-/// several share ranges.
+/// transaction that emptied the tables, where the engine gains by that; several share ranges.
 fn work(sql: SchemaSql, plan: &InitPlan, jobs: u32) -> Work {
     let mut before = Vec::new();
     let mut after = Vec::new();
     if jobs == 1 {
-        before = sql.statements("truncate", &[]);
+        before = ddl::truncate(sql, plan);
         after.extend((!before.is_empty()).then(|| "commit".to_owned()));
     }
     let whole = !before.is_empty();
-    let tables = tpcb::tables(plan.scale, sql.pads_char(), whole, plan.partitions > 0);
+    let tables = plan.size.rows(plan.seed, sql.pads_char(), whole, plan.partitions > 0);
     Work::new(tables, whole, before, after)
 }
 

@@ -25,7 +25,7 @@ pub struct BadCell {
     found: Option<String>,
 }
 
-fn number(row: &TextRow, column: usize, file: &'static str) -> Result<i128, BadCell> {
+pub(super) fn number(row: &TextRow, column: usize, file: &'static str) -> Result<i128, BadCell> {
     let found = row.get(column).cloned().flatten();
     let number = found.as_deref().and_then(|text| text.parse().ok());
     number.ok_or(BadCell { file, column: column + 1, found })
@@ -66,7 +66,7 @@ impl Sums {
     }
 }
 
-/// Who wrote `dbload_state`.
+/// Who wrote the notes on the tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Origin {
     /// A load that has not ended.
@@ -80,6 +80,12 @@ pub enum Origin {
 }
 
 impl Origin {
+    /// The origin of that name. One that is not known is taken for a load that has not ended.
+    pub fn from_name(name: Option<&str>) -> Self {
+        let known = [Self::Init, Self::Run, Self::Rebase];
+        known.into_iter().find(|origin| Some(origin.name()) == name).unwrap_or(Self::Loading)
+    }
+
     /// As stored.
     pub fn name(self) -> &'static str {
         match self {
@@ -113,12 +119,7 @@ impl State {
     pub fn from_row(row: &TextRow) -> Result<Self, BadCell> {
         let cell = |column| number(row, column, "state_read.sql");
         Ok(Self {
-            origin: match row.first().and_then(Option::as_deref) {
-                Some("init") => Origin::Init,
-                Some("run") => Origin::Run,
-                Some("rebase") => Origin::Rebase,
-                _ => Origin::Loading,
-            },
+            origin: Origin::from_name(row.first().and_then(Option::as_deref)),
             scale: cell(1)?,
             carried: cell(2)?,
             tellers_ahead: cell(3)?,

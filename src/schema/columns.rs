@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use super::plan::PartitionMethod;
+use super::sbtest::{self, table_name, table_number};
+use super::{Schema, SchemaSize};
 
 /// A column and the types that the engines give it, as their catalogues write them (PostgreSQL's
 /// first, then SQLite's).
@@ -13,11 +15,8 @@ type Column = (&'static str, &'static [&'static str]);
 /// Integers of any width: `aid` grows with the scale.
 const INTEGER: &[&str] = &["integer", "bigint"];
 
-/// The table of `dbload`'s own notes.
-pub const STATE_TABLE: &str = "dbload_state";
-
 /// The tables of the TPC-B-like schema, in the order of their names, then `dbload_state`.
-const TABLES: &[(&str, &[Column])] = &[
+const TPCB: &[(&str, &[Column])] = &[
     (
         "pgbench_accounts",
         &[
@@ -52,7 +51,7 @@ const TABLES: &[(&str, &[Column])] = &[
         ],
     ),
     (
-        STATE_TABLE,
+        "dbload_state",
         &[
             ("origin", &["text"]),
             ("scale", INTEGER),
@@ -65,9 +64,39 @@ const TABLES: &[(&str, &[Column])] = &[
     ),
 ];
 
+/// The columns of every table of the sysbench schema.
+const SBTEST: &[Column] = &[
+    ("id", INTEGER),
+    ("k", INTEGER),
+    ("c", &["character(120)", "char(120)", "text"]),
+    ("pad", &["character(60)", "char(60)", "text"]),
+];
+
+/// The columns of `dbload_sbtest_state`.
+const SBTEST_STATE: &[Column] = &[
+    ("table_number", INTEGER),
+    ("table_id", INTEGER),
+    ("origin", &["text"]),
+    ("table_size", INTEGER),
+    ("low", INTEGER),
+    ("high", INTEGER),
+    ("deletes", INTEGER),
+    ("inserts", INTEGER),
+];
+
+/// The columns that the schema's table of that name has.
+fn own_columns(schema: Schema, table: &str) -> Option<&'static [Column]> {
+    match schema {
+        Schema::Tpcb => TPCB.iter().find(|(name, _)| *name == table).map(|(_, columns)| *columns),
+        Schema::Sbtest if table == schema.state_table() => Some(SBTEST_STATE),
+        Schema::Sbtest => table_number(table).map(|_| SBTEST),
+    }
+}
+
 /// What a database holds under the schema's names.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Existing {
+    schema: Schema,
     tables: BTreeMap<String, Relation>,
 }
 
@@ -94,8 +123,8 @@ impl fmt::Display for Foreign {
 /// The loaded tables as a run finds them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Found {
-    /// Scale factor: the number of branches.
-    pub scale: u64,
+    /// The schema and how much there is of it.
+    pub size: SchemaSize,
     /// Partitions of accounts; 0 for a plain table.
     pub partitions: u64,
     /// How accounts are partitioned; absent for a plain table and for methods that dbload has not.
@@ -103,12 +132,12 @@ pub struct Found {
 }
 
 impl Found {
-    /// From the row of `found.sql`.
+    /// From the row of the TPC-B-like `found.sql`.
     pub fn from_row(row: &[Option<String>]) -> Option<Self> {
         let number = |column: usize| row.get(column)?.as_ref()?.parse().ok();
         let method = row.get(2).cloned().flatten();
         Some(Self {
-            scale: number(0)?,
+            size: SchemaSize::Tpcb { scale: u32::try_from(number(0)?).unwrap_or(u32::MAX) },
             partitions: number(1)?,
             partition_method: method.and_then(|method| method.parse().ok()),
         })
@@ -117,7 +146,7 @@ impl Found {
 
 impl Existing {
     /// From the rows of `columns.sql`: table, kind, column, type, in the order of the columns.
-    pub fn from_rows(rows: Vec<Vec<Option<String>>>) -> Self {
+    pub fn from_rows(schema: Schema, rows: Vec<Vec<Option<String>>>) -> Self {
         let mut tables: BTreeMap<String, Relation> = BTreeMap::new();
         for row in rows {
             let mut cells = row.into_iter().map(Option::unwrap_or_default);
@@ -129,7 +158,7 @@ impl Existing {
                 relation.columns.push((column, kind_of_column.to_lowercase()));
             }
         }
-        Self { tables }
+        Self { schema, tables }
     }
 
     /// Whether a relation of that name exists.
@@ -142,16 +171,41 @@ impl Existing {
         self.tables.keys().map(String::as_str).collect()
     }
 
-    /// Names of what exists, without `dbload_state`, which alone stands in nobody's way.
+    /// Whether there are notes of `dbload`'s own.
+    pub fn has_state(&self) -> bool {
+        self.has(self.schema.state_table())
+    }
+
+    /// Names of what exists, without the table of notes, which alone stands in nobody's way.
     pub fn workload_names(&self) -> Vec<String> {
-        let names = self.tables.keys().filter(|table| *table != STATE_TABLE);
+        let state = self.schema.state_table();
+        let names = self.tables.keys().filter(|table| *table != state);
         names.cloned().collect()
     }
 
-    /// The workload's tables that do not exist.
-    pub fn missing(&self) -> Vec<&'static str> {
-        let workload = TABLES.iter().filter(|(table, _)| *table != STATE_TABLE);
-        workload.map(|(table, _)| *table).filter(|table| !self.has(table)).collect()
+    /// The greatest number of a sysbench table; 0 when there is none.
+    pub fn last_sbtest(&self) -> u32 {
+        self.tables.keys().filter_map(|name| table_number(name)).max().unwrap_or(0)
+    }
+
+    /// The workload's tables that do not exist. Of the sysbench tables, those with gaps before
+    /// them count as the set.
+    pub fn missing(&self) -> Vec<String> {
+        let names: Vec<String> = match self.schema {
+            Schema::Tpcb => {
+                let state = self.schema.state_table();
+                TPCB.iter()
+                    .map(|(table, _)| *table)
+                    .filter(|table| *table != state)
+                    .map(str::to_owned)
+                    .collect()
+            }
+            // A stranger's high number must not become a list of all those below it.
+            Schema::Sbtest => {
+                (1..=self.last_sbtest().clamp(1, sbtest::MAX_TABLES)).map(table_name).collect()
+            }
+        };
+        names.into_iter().filter(|table| !self.has(table)).collect()
     }
 
     /// Refuses relations that have the schema's names but not its columns. A name that is not the
@@ -159,7 +213,7 @@ impl Existing {
     pub fn check_own(&self) -> Result<(), Foreign> {
         for (table, relation) in &self.tables {
             let foreign = |what: String| Foreign { table: table.clone(), what };
-            let Some((_, own)) = TABLES.iter().find(|(name, _)| name == table) else {
+            let Some(own) = own_columns(self.schema, table) else {
                 return Err(foreign("the partitions of pgbench_accounts need its name".to_owned()));
             };
             if relation.kind != "table" {
@@ -197,7 +251,7 @@ mod tests {
 
     fn existing(rows: &[[&str; 4]]) -> Existing {
         let cells = |row: &[&str; 4]| row.iter().map(|cell| Some((*cell).to_owned())).collect();
-        Existing::from_rows(rows.iter().map(cells).collect())
+        Existing::from_rows(Schema::Tpcb, rows.iter().map(cells).collect())
     }
 
     const BRANCHES: [[&str; 4]; 3] = [
@@ -237,6 +291,31 @@ mod tests {
         rows.iter_mut().for_each(|row| row[1] = "view");
         let message = existing(&rows).check_own().unwrap_err().to_string();
         assert!(message.ends_with("it is a view"), "{message}");
+    }
+
+    #[test]
+    fn sysbench_tables_are_known_by_number_and_a_gap_is_missing() {
+        let rows = |tables: &[&str]| -> Vec<Vec<Option<String>>> {
+            let columns = |table: &&str| {
+                [
+                    [*table, "table", "id", "integer"],
+                    [*table, "table", "k", "integer"],
+                    [*table, "table", "c", "character(120)"],
+                    [*table, "table", "pad", "character(60)"],
+                ]
+                .map(|row| row.map(|cell| Some(cell.to_owned())).to_vec())
+            };
+            tables.iter().flat_map(columns).collect()
+        };
+        let of = |tables: &[&str]| Existing::from_rows(Schema::Sbtest, rows(tables));
+        let existing = of(&["sbtest1", "sbtest3"]);
+        assert_eq!(existing.check_own(), Ok(()));
+        assert_eq!(existing.missing(), ["sbtest2"]);
+        assert_eq!(of(&[]).missing(), ["sbtest1"]);
+        let mut foreign = rows(&["sbtest1"]);
+        foreign[3][3] = Some("character(61)".to_owned());
+        let message = Existing::from_rows(Schema::Sbtest, foreign).check_own().unwrap_err();
+        assert!(message.to_string().contains("\"pad\" is character(61)"), "{message}");
     }
 
     #[test]

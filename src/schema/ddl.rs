@@ -1,189 +1,77 @@
-//! The statements that make the TPC-B-like tables of a plan: the files of `sql/` with the plan's
-//! choices filled in, and how much space the tables will take.
+//! The statements that make the tables of a plan: the files of `sql/` with the plan's choices filled
+//! in, in the order of a load, and how much space the tables will take.
 
+mod sbtest;
+mod tpcb;
+
+use super::check::Origin;
+use super::columns::Existing;
 use super::files::SchemaSql;
-use super::plan::{InitPlan, PartitionMethod};
-use super::tpcb::{ACCOUNTS_PER_BRANCH, BIGINT_FROM_SCALE};
+use super::plan::InitPlan;
+use super::progress::LoadStep;
+use super::{Schema, SchemaSize};
 
-/// Bytes of one scale unit on PostgreSQL: 100,000 accounts of 134 bytes (12.8 MiB with page
-/// overhead) and 2.2 MiB of their key.
-const POSTGRES_UNIT_BYTES: u64 = 15_700_000;
-/// Bytes of one scale unit on SQLite: 100,000 accounts of 101 bytes, ordered by their key.
-const SQLITE_UNIT_BYTES: u64 = 11_000_000;
+pub use self::sbtest::write_states;
+pub use self::tpcb::write_state;
 
-/// The statements that make the tables, in order; keys come after the load.
-pub fn create(sql: SchemaSql, plan: &InitPlan) -> Vec<String> {
-    let partitioned = plan.partitions > 0;
-    let fillfactor = plan.fillfactor.to_string();
-    let storage = if partitioned {
-        format!(" partition by {} (aid)", plan.partition_method)
-    } else {
-        format!(" with (fillfactor = {fillfactor})")
-    };
-    let unlogged = if plan.unlogged { "unlogged " } else { "" };
-    // PostgreSQL 18 refuses an unlogged partitioned table, and it has no storage anyway.
-    let accounts_unlogged = if partitioned { "" } else { unlogged };
-    let tablespace = clause(" tablespace ", plan.tablespace.as_deref());
-    let aid = if plan.scale >= BIGINT_FROM_SCALE { "bigint" } else { "int" };
-    let values = [
-        ("unlogged", unlogged),
-        ("accounts_unlogged", accounts_unlogged),
-        ("aid", aid),
-        ("fillfactor", &fillfactor),
-        ("storage", &storage),
-        ("tablespace", &tablespace),
-    ];
-    let mut statements = sql.statements("create", &values);
-    for n in 1..=u64::from(plan.partitions) {
-        statements.extend(partition(sql, plan, n, unlogged, &fillfactor));
+/// The statements that drop what exists of the schema.
+pub fn drop(sql: SchemaSql, existing: &Existing) -> Vec<String> {
+    match sql.schema() {
+        Schema::Tpcb => sql.statements("drop", &[]),
+        Schema::Sbtest => sbtest::drop(sql, existing),
     }
-    statements
 }
 
-/// The statement that makes partition `n` (from 1). Ranges are of equal size but the last, and the
-/// first and the last are open, so that no `aid` is without a partition.
-fn partition(
-    sql: SchemaSql,
-    plan: &InitPlan,
-    n: u64,
-    unlogged: &str,
-    fillfactor: &str,
-) -> Vec<String> {
-    let partitions = u64::from(plan.partitions);
-    let size = (u64::from(plan.scale) * ACCOUNTS_PER_BRANCH).div_ceil(partitions);
-    let from = if n == 1 { "minvalue".to_owned() } else { ((n - 1) * size + 1).to_string() };
-    let to = if n == partitions { "maxvalue".to_owned() } else { (n * size + 1).to_string() };
-    let step = match plan.partition_method {
-        PartitionMethod::Range => "partition_range",
-        PartitionMethod::Hash => "partition_hash",
+/// The statements that make the tables, in order.
+pub fn create(sql: SchemaSql, plan: &InitPlan) -> Vec<String> {
+    match plan.size {
+        SchemaSize::Tpcb { scale } => tpcb::create(sql, plan, scale),
+        SchemaSize::Sbtest { tables, .. } => sbtest::create(sql, plan, tables),
+    }
+}
+
+/// The statements that open the transaction in which one connection loads all rows: it empties the
+/// tables first, so that the rows can be written frozen. None where that gains nothing.
+pub fn truncate(sql: SchemaSql, plan: &InitPlan) -> Vec<String> {
+    match plan.size {
+        SchemaSize::Tpcb { .. } => sql.statements("truncate", &[]),
+        SchemaSize::Sbtest { tables, .. } => sbtest::truncate(sql, tables),
+    }
+}
+
+/// What comes after the rows, step by step.
+pub fn finish(sql: SchemaSql, plan: &InitPlan) -> Vec<(LoadStep, Vec<String>)> {
+    let mut steps = match plan.size {
+        SchemaSize::Tpcb { .. } => tpcb::finish(sql, plan),
+        SchemaSize::Sbtest { tables, table_size } => sbtest::finish(sql, plan, tables, table_size),
     };
-    let values = [
-        ("unlogged", unlogged),
-        ("n", &n.to_string()),
-        ("from", &from),
-        ("to", &to),
-        ("partitions", &partitions.to_string()),
-        ("remainder", &(n - 1).to_string()),
-        ("fillfactor", fillfactor),
-    ];
-    sql.statements(step, &values)
+    if !plan.vacuum {
+        steps.retain(|(step, _)| *step != LoadStep::Vacuum);
+    }
+    steps.retain(|(_, statements)| !statements.is_empty());
+    steps
 }
 
-/// The statements that make the primary keys.
-pub fn keys(sql: SchemaSql, plan: &InitPlan) -> Vec<String> {
-    let tablespace = clause(" using index tablespace ", plan.index_tablespace.as_deref());
-    sql.statements("index", &[("index_tablespace", &tablespace)])
+/// The statements that note what is loaded: before the rows and after everything.
+pub fn state(sql: SchemaSql, plan: &InitPlan, origin: Origin) -> Vec<String> {
+    match plan.size {
+        SchemaSize::Tpcb { scale } => tpcb::state(sql, scale, origin),
+        SchemaSize::Sbtest { tables, table_size } => sbtest::state(sql, tables, table_size, origin),
+    }
 }
 
 /// Bytes that the loaded tables and their keys will take, about.
 pub fn estimated_bytes(sql: SchemaSql, plan: &InitPlan) -> u64 {
-    let unit = if sql.has_storage_options() { POSTGRES_UNIT_BYTES } else { SQLITE_UNIT_BYTES };
-    u64::from(plan.scale) * unit * 100 / u64::from(plan.fillfactor)
+    let full = match plan.size {
+        SchemaSize::Tpcb { scale } => tpcb::estimated_bytes(sql, scale),
+        SchemaSize::Sbtest { tables, table_size } => {
+            sbtest::estimated_bytes(sql, tables, table_size)
+        }
+    };
+    full * 100 / u64::from(plan.fillfactor)
 }
 
 /// `words "name"`, or nothing.
 fn clause(words: &str, name: Option<&str>) -> String {
     name.map_or(String::new(), |name| format!("{words}\"{}\"", name.replace('"', "\"\"")))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::script::Dialect;
-
-    fn postgres(plan: &InitPlan) -> Vec<String> {
-        create(SchemaSql::tpcb(Dialect::Postgres), plan)
-    }
-
-    #[test]
-    fn plain_tables_have_the_fill_factor_and_history_has_none() {
-        let statements = postgres(&InitPlan { fillfactor: 80, ..InitPlan::default() });
-        assert_eq!(statements.len(), 4);
-        assert!(
-            statements[0].starts_with("create table pgbench_history (tid int, bid int, aid int,")
-        );
-        assert!(!statements[0].contains("fillfactor"));
-        for statement in &statements[1..] {
-            assert!(statement.ends_with(" with (fillfactor = 80)"), "{statement}");
-        }
-    }
-
-    #[test]
-    fn from_scale_20000_on_account_numbers_are_bigint() {
-        let count = |scale| {
-            let statements = postgres(&InitPlan { scale, ..InitPlan::default() });
-            statements.iter().filter(|statement| statement.contains("aid bigint")).count()
-        };
-        assert_eq!((count(19_999), count(20_000)), (0, 2));
-    }
-
-    #[test]
-    fn every_word_in_braces_is_filled_in() {
-        for (partitions, method) in
-            [(0, PartitionMethod::Range), (2, PartitionMethod::Range), (2, PartitionMethod::Hash)]
-        {
-            let plan = InitPlan { partitions, partition_method: method, ..InitPlan::default() };
-            for dialect in [Dialect::Postgres, Dialect::Sqlite] {
-                let sql = SchemaSql::tpcb(dialect);
-                for statement in create(sql, &plan).iter().chain(&keys(sql, &plan)) {
-                    assert!(!statement.contains(['{', '}']), "{statement}");
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn ranges_are_of_equal_size_and_open_at_both_ends() {
-        let plan = InitPlan { scale: 1, partitions: 3, ..InitPlan::default() };
-        let statements = postgres(&plan);
-        assert!(statements[2].ends_with(" partition by range (aid)"), "{}", statements[2]);
-        let bounds: Vec<_> = statements[4..]
-            .iter()
-            .map(|statement| {
-                let from = statement.find("from (").unwrap();
-                &statement[from..statement.find(" with").unwrap()]
-            })
-            .collect();
-        assert_eq!(
-            bounds,
-            ["from (minvalue) to (33335)", "from (33335) to (66669)", "from (66669) to (maxvalue)"]
-        );
-    }
-
-    #[test]
-    fn hash_partitions_count_from_remainder_0() {
-        let partition_method = PartitionMethod::Hash;
-        let plan = InitPlan { partitions: 2, partition_method, ..InitPlan::default() };
-        let statements = postgres(&plan);
-        assert!(statements[5].contains("pgbench_accounts_2 "));
-        assert!(statements[5].contains("(modulus 2, remainder 1) with (fillfactor = 100)"));
-    }
-
-    #[test]
-    fn an_unlogged_partitioned_table_is_unlogged_in_its_partitions() {
-        let plan = InitPlan { unlogged: true, partitions: 1, ..InitPlan::default() };
-        let statements = postgres(&plan);
-        let unlogged: Vec<_> =
-            statements.iter().map(|statement| statement.starts_with("create unlogged")).collect();
-        assert_eq!(unlogged, [true, true, false, true, true]);
-    }
-
-    #[test]
-    fn names_of_tablespaces_are_quoted() {
-        let plan = InitPlan {
-            tablespace: Some("a\"b".to_owned()),
-            index_tablespace: Some("C".to_owned()),
-            ..InitPlan::default()
-        };
-        assert!(postgres(&plan)[0].ends_with(" tablespace \"a\"\"b\""));
-        let keys = keys(SchemaSql::tpcb(Dialect::Postgres), &plan);
-        assert!(keys[2].ends_with("add primary key (aid) using index tablespace \"C\""));
-    }
-
-    #[test]
-    fn a_lower_fill_factor_takes_more_space() {
-        let sql = SchemaSql::tpcb(Dialect::Postgres);
-        let plan = InitPlan { scale: 2, fillfactor: 50, ..InitPlan::default() };
-        assert_eq!(estimated_bytes(sql, &plan), 4 * POSTGRES_UNIT_BYTES);
-    }
 }

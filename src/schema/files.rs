@@ -2,19 +2,38 @@
 //! in. A statement ends with a semicolon at the end of a line; lines that start with `--` are
 //! comments.
 
+use std::ops::RangeInclusive;
+
+use super::Schema;
 use crate::embedded;
 use crate::script::Dialect;
 
 /// The files of one schema for one engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SchemaSql {
+    schema: Schema,
     dialect: Dialect,
 }
 
 impl SchemaSql {
+    /// The files of `schema` for an engine.
+    pub fn new(schema: Schema, dialect: Dialect) -> Self {
+        Self { schema, dialect }
+    }
+
     /// The TPC-B-like schema's files for an engine.
     pub fn tpcb(dialect: Dialect) -> Self {
-        Self { dialect }
+        Self::new(Schema::Tpcb, dialect)
+    }
+
+    /// The schema.
+    pub fn schema(self) -> Schema {
+        self.schema
+    }
+
+    /// The engine.
+    pub fn dialect(self) -> Dialect {
+        self.dialect
     }
 
     /// The engine's name in sentences.
@@ -34,8 +53,8 @@ impl SchemaSql {
 
     /// The text of a step; a step that the engine does not need has no file and is empty.
     pub fn text(self, step: &str) -> &'static str {
-        let path = format!("sql/tpcb/{}/{step}.sql", self.dialect.key());
-        embedded::text(&path).unwrap_or_default()
+        let (schema, engine) = (self.schema.key(), self.dialect.key());
+        embedded::text(&format!("sql/{schema}/{engine}/{step}.sql")).unwrap_or_default()
     }
 
     /// The statements of a step, first to last, with `{name}` replaced by its value.
@@ -50,6 +69,21 @@ impl SchemaSql {
         }
         let statements = text.split(";\n").map(str::trim);
         statements.filter(|statement| !statement.is_empty()).map(str::to_owned).collect()
+    }
+
+    /// The statements of a step for each of `tables`, whose number is `{n}`.
+    pub fn for_tables(
+        self,
+        step: &str,
+        tables: RangeInclusive<u32>,
+        values: &[(&str, &str)],
+    ) -> Vec<String> {
+        let of_table = |n: u32| {
+            let n = n.to_string();
+            let values: Vec<_> = values.iter().copied().chain([("n", n.as_str())]).collect();
+            self.statements(step, &values)
+        };
+        tables.flat_map(of_table).collect()
     }
 
     /// The one statement of a step.

@@ -7,7 +7,11 @@ pub mod ddl;
 pub mod files;
 pub mod plan;
 pub mod progress;
+pub mod sbtest;
+mod size;
 pub mod tpcb;
+
+pub use size::{Schema, SchemaSize};
 
 /// Takes one row after another, column by column.
 pub trait RowWriter {
@@ -43,6 +47,8 @@ pub struct TableRows {
 pub enum RowContent {
     /// One of the TPC-B-like tables.
     Tpcb(tpcb::Table),
+    /// A table of the sysbench schema.
+    Sbtest(sbtest::Rows),
 }
 
 impl TableRows {
@@ -50,6 +56,7 @@ impl TableRows {
     pub fn write_row<W: RowWriter>(&self, index: u64, out: &mut W) {
         match &self.content {
             RowContent::Tpcb(table) => table.write_row(index, out),
+            RowContent::Sbtest(rows) => rows.write_row(index, out),
         }
     }
 }

@@ -6,16 +6,18 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use super::SchemaSize;
+use super::sbtest::{MAX_TABLE_SIZE, MAX_TABLES};
 use super::tpcb::MAX_SCALE;
 
-/// The choices of `dbload init` for the TPC-B-like schema.
+/// The choices of `dbload init`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InitPlan {
-    /// Scale factor: branches; ten tellers and 100,000 accounts each.
-    pub scale: u32,
+    /// What is loaded.
+    pub size: SchemaSize,
     /// Connections that load at the same time.
     pub jobs: u32,
-    /// Percentage to which the pages of accounts, tellers and branches are filled.
+    /// Percentage to which the pages of the tables are filled (history apart).
     pub fillfactor: u8,
     /// Tables without write-ahead log.
     pub unlogged: bool,
@@ -33,14 +35,14 @@ pub struct InitPlan {
     pub replace: bool,
     /// Vacuum and analyze after the load.
     pub vacuum: bool,
-    /// Seed of the rows. The TPC-B-like tables hold nothing random.
+    /// Seed of the rows' random columns. The TPC-B-like tables have none.
     pub seed: u64,
 }
 
 impl Default for InitPlan {
     fn default() -> Self {
         Self {
-            scale: 1,
+            size: SchemaSize::Tpcb { scale: 1 },
             jobs: 1,
             fillfactor: 100,
             unlogged: false,
@@ -111,6 +113,14 @@ pub enum PlanError {
          never unlogged itself, and PostgreSQL lets it refer to logged tables only; leave one out"
     )]
     UnloggedPartitionsWithKeys,
+    /// An option of another schema.
+    #[error("{option} is for the TPC-B-like tables: the sysbench tables have no {what}")]
+    OtherSchema {
+        /// The option.
+        option: &'static str,
+        /// What they lack.
+        what: &'static str,
+    },
     /// An option of another engine.
     #[error("{option} is for PostgreSQL: {engine} has no {what}")]
     NotThere {
@@ -126,14 +136,22 @@ pub enum PlanError {
 impl InitPlan {
     /// Refuses values outside their ranges, and options that exclude each other.
     pub fn check(&self) -> Result<(), PlanError> {
-        let ranges = [
-            ("--scale", self.scale, 1, MAX_SCALE),
-            ("--jobs", self.jobs, 1, 1024),
-            ("--fillfactor", u32::from(self.fillfactor), 10, 100),
+        let mut ranges = vec![
+            ("--jobs", u64::from(self.jobs), 1, 1024),
+            ("--fillfactor", u64::from(self.fillfactor), 10, 100),
         ];
+        match self.size {
+            SchemaSize::Tpcb { scale } => {
+                ranges.push(("--scale", scale.into(), 1, MAX_SCALE.into()));
+            }
+            SchemaSize::Sbtest { tables, table_size } => {
+                ranges.push(("--tables", tables.into(), 1, MAX_TABLES.into()));
+                ranges.push(("--table-size", table_size, 1, MAX_TABLE_SIZE));
+                self.check_sbtest()?;
+            }
+        }
         for (option, given, low, high) in ranges {
             if !(low..=high).contains(&given) {
-                let (given, low, high) = (given.into(), low.into(), high.into());
                 return Err(PlanError::Range { option, given, low, high });
             }
         }
@@ -141,6 +159,17 @@ impl InitPlan {
             return Err(PlanError::UnloggedPartitionsWithKeys);
         }
         Ok(())
+    }
+
+    fn check_sbtest(&self) -> Result<(), PlanError> {
+        let options = [
+            (self.foreign_keys, "--foreign-keys", "keys into each other"),
+            (self.partitions > 0, "--partitions", "partitions"),
+        ];
+        match options.into_iter().find(|(given, _, _)| *given) {
+            Some((_, option, what)) => Err(PlanError::OtherSchema { option, what }),
+            None => Ok(()),
+        }
     }
 
     /// Refuses what only PostgreSQL can do; `engine` is the name that the message shows.
@@ -175,7 +204,7 @@ mod tests {
     fn values_out_of_range_are_refused_with_the_option_and_what_is_allowed() {
         let message = |plan: InitPlan| plan.check().unwrap_err().to_string();
         assert_eq!(
-            message(InitPlan { scale: 0, ..InitPlan::default() }),
+            message(InitPlan { size: SchemaSize::Tpcb { scale: 0 }, ..InitPlan::default() }),
             "--scale is 0: allowed are 1 to 214748364"
         );
         assert_eq!(
@@ -183,6 +212,21 @@ mod tests {
             "--fillfactor is 9: allowed are 10 to 100"
         );
         assert!(message(InitPlan { jobs: 0, ..InitPlan::default() }).starts_with("--jobs is 0"));
+    }
+
+    #[test]
+    fn what_the_sysbench_tables_cannot_have_is_refused_by_name() {
+        let plan = |table_size, partitions| InitPlan {
+            size: SchemaSize::Sbtest { tables: 1, table_size },
+            partitions,
+            ..InitPlan::default()
+        };
+        assert_eq!(plan(10, 0).check(), Ok(()));
+        assert_eq!(
+            plan(3_000_000_000, 0).check().unwrap_err().to_string(),
+            "--table-size is 3000000000: allowed are 1 to 2147483647"
+        );
+        assert!(plan(10, 2).check().unwrap_err().to_string().starts_with("--partitions is for"));
     }
 
     #[test]

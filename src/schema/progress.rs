@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
+use super::SchemaSize;
 use crate::units::format_bytes;
 
 /// A step of `dbload init`, in order; the names are those of pgbench's last line.
@@ -22,6 +23,8 @@ pub enum LoadStep {
     Vacuum,
     /// Primary keys are made.
     Keys,
+    /// Secondary indexes are made.
+    Indexes,
     /// Foreign keys are made.
     ForeignKeys,
 }
@@ -35,20 +38,27 @@ impl LoadStep {
             Self::Load => "client-side generate",
             Self::Vacuum => "vacuum",
             Self::Keys => "primary keys",
+            Self::Indexes => "secondary indexes",
             Self::ForeignKeys => "foreign keys",
         }
     }
 
-    /// What is happening, as a line of progress.
-    pub fn doing(self) -> &'static str {
+    /// What is happening, in an error's text.
+    pub fn action(self) -> &'static str {
         match self {
-            Self::Drop => "dropping old tables...",
-            Self::Create => "creating tables...",
-            Self::Load => "loading rows...",
-            Self::Vacuum => "vacuuming...",
-            Self::Keys => "creating primary keys...",
-            Self::ForeignKeys => "creating foreign keys...",
+            Self::Drop => "dropping old tables",
+            Self::Create => "creating tables",
+            Self::Load => "loading rows",
+            Self::Vacuum => "vacuuming",
+            Self::Keys => "creating primary keys",
+            Self::Indexes => "creating secondary indexes",
+            Self::ForeignKeys => "creating foreign keys",
         }
+    }
+
+    /// What is happening, as a line of progress.
+    pub fn doing(self) -> String {
+        format!("{}...", self.action())
     }
 }
 
@@ -76,8 +86,8 @@ impl LoadProgress for Silent {
 /// What a load did.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct InitReport {
-    /// Scale factor.
-    pub scale: u32,
+    /// What was loaded.
+    pub size: SchemaSize,
     /// Rows written, all tables.
     pub rows: u64,
     /// Connections that loaded.
@@ -106,7 +116,13 @@ impl InitReport {
 
 impl fmt::Display for InitReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "loaded {} rows at scale {}", self.rows, self.scale)?;
+        write!(f, "loaded {} rows", self.rows)?;
+        match self.size {
+            SchemaSize::Tpcb { scale } => write!(f, " at scale {scale}")?,
+            SchemaSize::Sbtest { tables, .. } => {
+                write!(f, " into {tables} table{}", if tables == 1 { "" } else { "s" })?;
+            }
+        }
         write!(f, " over {} connection{}", self.jobs, if self.jobs == 1 { "" } else { "s" })?;
         if let Some(bytes) = self.size_bytes {
             write!(f, ", {} on disk", format_bytes(bytes))?;
@@ -127,7 +143,7 @@ mod tests {
     #[test]
     fn the_report_ends_with_the_steps_and_their_times() {
         let report = InitReport {
-            scale: 2,
+            size: SchemaSize::Tpcb { scale: 2 },
             rows: 200_022,
             jobs: 1,
             size_bytes: Some(31_457_280),

@@ -24,6 +24,7 @@ use crate::result::environment::SCHEMA as ENVIRONMENT_SCHEMA;
 use crate::result::summary::{Arm, Program, SCHEMA};
 use crate::result::{Summary, Warning};
 use crate::runner::load::{self, tables};
+use crate::schema::SchemaSize;
 use crate::schema::check::VerifyReport;
 use crate::schema::files::SchemaSql;
 use crate::script::Dialect;
@@ -311,19 +312,20 @@ async fn prepare<E: Engine>(
     let mut admin = engine.admin().await?;
     let facts = admin.facts().await.context("asking the server about itself")?;
     if let (true, Some(scale)) = (args.init, args.load.scale) {
-        let plan = init_plan::<E>(&args.tables, scale, args.load.seed.unwrap_or(0));
+        let size = SchemaSize::Tpcb { scale };
+        let plan = init_plan::<E>(&args.tables, size, args.load.seed.unwrap_or(0));
         let outcome =
             load::init(engine, sql, &plan, !plan.replace, &mut LoadTalk::new(talk)).await?;
         match outcome {
             load::Outcome::Loaded(report) => talk.say(&report.to_string()),
             load::Outcome::Reused(found) => {
-                talk.say(&format!("using the tables that are there, of scale {}", found.scale));
+                talk.say(&format!("using the tables that are there, of {}", found.size));
             }
         }
     }
     let tables = match tables::find(&mut admin, sql).await {
-        Ok((found, _)) => Some(found.scale),
-        Err(load::LoadError::Missing(_)) => None,
+        Ok(found) => found.size.scale().map(u64::from),
+        Err(load::LoadError::Missing { .. }) => None,
         // A script of the user's may live beside tables that are not ours.
         Err(_) if !args.load.script.is_empty() => None,
         Err(error) => return Err(error.into()),

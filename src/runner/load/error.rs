@@ -3,6 +3,7 @@
 use thiserror::Error;
 
 use crate::engine::DbError;
+use crate::schema::SchemaSize;
 use crate::schema::check::BadCell;
 use crate::schema::columns::Foreign;
 use crate::schema::plan::PlanError;
@@ -31,52 +32,61 @@ pub(crate) enum LoadError {
     /// Tables exist and may not be dropped.
     #[error(
         "{} already exist{}; nothing was touched: --replace drops and loads them again",
-        .0.join(", "), if .0.len() == 1 { "s" } else { "" }
+        listed(.0), if .0.len() == 1 { "s" } else { "" }
     )]
     Exists(Vec<String>),
-    /// Tables exist at another scale.
+    /// Tables exist in another size.
     #[error(
-        "the tables are of scale {found}, not {asked}; nothing was touched: give --scale {found} \
-         to use them, or --replace to load them again"
+        "the tables are of {found}, not {asked}; nothing was touched: give {} to use them, or \
+         --replace to load them again", found.options()
     )]
-    OtherScale {
-        /// Scale of the tables.
-        found: u64,
-        /// Scale asked for.
-        asked: u32,
+    OtherSize {
+        /// Of the tables.
+        found: SchemaSize,
+        /// Asked for.
+        asked: SchemaSize,
     },
     /// A load did not end.
-    #[error(
-        "the tables hold a load that was interrupted: `dbload init --scale N --replace` loads them \
-         again"
-    )]
-    Unfinished,
+    #[error("the tables hold a load that was interrupted: `{init} --replace` loads them again")]
+    Unfinished {
+        /// The command that loads them.
+        init: &'static str,
+    },
     /// Tables are missing.
     #[error(
-        "{} {} missing: `dbload init --scale N` makes the tables", .0.join(", "),
-        if .0.len() == 1 { "is" } else { "are" }
+        "{} {} missing: `{init}` makes the tables", listed(missing),
+        if missing.len() == 1 { "is" } else { "are" }
     )]
-    Missing(Vec<&'static str>),
+    Missing {
+        /// Their names.
+        missing: Vec<String>,
+        /// The command that makes them.
+        init: &'static str,
+    },
     /// Tables without rows.
-    #[error("pgbench_branches is empty: `dbload init --replace --scale N` loads the tables again")]
-    Empty,
+    #[error("{table} is empty: `{init} --replace` loads the tables again")]
+    Empty {
+        /// The table.
+        table: String,
+        /// The command that loads it.
+        init: &'static str,
+    },
     /// The disk cannot hold the tables.
     #[error(
-        "scale {scale} needs about {}, and {folder} has {} free; nothing was touched: free space, \
-         or take a smaller scale (up to {fits} fits)",
-        format_bytes(*needed_bytes), format_bytes(*free_bytes)
+        "{size} needs about {}, and {folder} has {} free; nothing was touched: free space, or load \
+         less (up to {} fits)",
+        format_bytes(*needed_bytes), format_bytes(*free_bytes),
+        size.shrunk(*free_bytes, *needed_bytes)
     )]
     NoSpace {
-        /// Scale asked for.
-        scale: u32,
+        /// Asked for.
+        size: SchemaSize,
         /// Estimate.
         needed_bytes: u64,
         /// Free, with what the tables to be dropped take now.
         free_bytes: u64,
         /// Where.
         folder: String,
-        /// The largest scale that fits.
-        fits: u64,
     },
     /// More connections than the server accepts.
     #[error("--jobs is {jobs}: the server accepts {max} connections, and one is not for loading")]
@@ -104,5 +114,14 @@ impl LoadError {
     /// Names what was to be done.
     pub(super) fn doing(doing: &'static str) -> impl FnOnce(DbError) -> Self {
         move |error| Self::Statement { doing, error }
+    }
+}
+
+/// Names in a sentence, the first few of many.
+fn listed(names: &[String]) -> String {
+    const SHOWN: usize = 6;
+    match names.len() {
+        0..=SHOWN => names.join(", "),
+        count => format!("{} and {} more", names[..SHOWN].join(", "), count - SHOWN),
     }
 }

@@ -1,11 +1,16 @@
-//! The TPC-B-like tables over their life, apart from the load: what exists, what a run finds, the
-//! cleaning before a level, the check of the sums, and the end.
+//! The tables over their life, apart from the load: what exists, what a run finds, the cleaning
+//! before a level, the check, and the end.
+
+mod sbtest;
+mod tpcb;
 
 use super::error::LoadError;
 use crate::engine::{Admin, DbError};
-use crate::schema::check::{Origin, State, Sums, VerifyReport};
-use crate::schema::columns::{Existing, Found, STATE_TABLE};
+use crate::schema::check::VerifyReport;
+use crate::schema::columns::{Existing, Found};
 use crate::schema::files::SchemaSql;
+use crate::schema::{Schema, ddl};
+use crate::script::Dialect;
 
 /// What exists under the schema's names, and under those that `partitions` new partitions need.
 pub(crate) async fn existing<A: Admin>(
@@ -16,45 +21,52 @@ pub(crate) async fn existing<A: Admin>(
     let partitions = partitions.to_string();
     let statements = sql.statements("columns", &[("partitions", &partitions)]);
     let rows = admin.rows(&statements.concat()).await;
-    rows.map(Existing::from_rows).map_err(LoadError::doing("looking for existing tables"))
+    let schema = sql.schema();
+    rows.map(|rows| Existing::from_rows(schema, rows))
+        .map_err(LoadError::doing("looking for existing tables"))
+}
+
+/// The schemas of which tables exist.
+pub(crate) async fn present<A: Admin>(
+    admin: &mut A,
+    dialect: Dialect,
+) -> Result<Vec<Schema>, LoadError> {
+    let mut present = Vec::new();
+    for schema in Schema::ALL {
+        let existing = existing(admin, SchemaSql::new(schema, dialect), 0).await?;
+        if !existing.workload_names().is_empty() {
+            present.push(schema);
+        }
+    }
+    Ok(present)
 }
 
 /// The tables as a run finds them. Fails when one is missing, or when their load never ended.
-pub(crate) async fn find<A: Admin>(
-    admin: &mut A,
-    sql: SchemaSql,
-) -> Result<(Found, Option<State>), LoadError> {
+pub(crate) async fn find<A: Admin>(admin: &mut A, sql: SchemaSql) -> Result<Found, LoadError> {
+    match sql.schema() {
+        Schema::Tpcb => Ok(tpcb::find(admin, sql).await?.0),
+        Schema::Sbtest => Ok(sbtest::find(admin, sql).await?.0),
+    }
+}
+
+/// What exists, where all of it is there and the schema's own: what is not is neither measured nor
+/// emptied.
+async fn complete<A: Admin>(admin: &mut A, sql: SchemaSql) -> Result<Existing, LoadError> {
     let existing = existing(admin, sql, 0).await?;
     let missing = existing.missing();
     if !missing.is_empty() {
-        return Err(LoadError::Missing(missing));
+        return Err(LoadError::Missing { missing, init: sql.schema().init_command() });
     }
-    // What is not the schema's own is neither measured nor emptied.
     existing.check_own().map_err(LoadError::Foreign)?;
-    let state = if existing.has(STATE_TABLE) { read_state(admin, sql).await? } else { None };
-    if state.as_ref().is_some_and(|state| state.origin == Origin::Loading && !state.void) {
-        return Err(LoadError::Unfinished);
-    }
-    let row = first_row(admin, sql, "found", "counting branches").await?;
-    let found = row.as_deref().and_then(Found::from_row).ok_or(LoadError::NoRow("found.sql"))?;
-    if found.scale == 0 {
-        return Err(LoadError::Empty);
-    }
-    Ok((found, state))
-}
-
-async fn read_state<A: Admin>(admin: &mut A, sql: SchemaSql) -> Result<Option<State>, LoadError> {
-    let row = first_row(admin, sql, "state_read", "reading dbload_state").await?;
-    Ok(row.as_deref().map(State::from_row).transpose()?)
+    Ok(existing)
 }
 
 async fn first_row<A: Admin>(
     admin: &mut A,
-    sql: SchemaSql,
-    step: &str,
+    statement: &str,
     doing: &'static str,
 ) -> Result<Option<Vec<Option<String>>>, LoadError> {
-    let rows = admin.rows(&sql.statement(step)).await.map_err(LoadError::doing(doing))?;
+    let rows = admin.rows(statement).await.map_err(LoadError::doing(doing))?;
     Ok(rows.into_iter().next())
 }
 
@@ -83,41 +95,25 @@ pub(crate) async fn before_level<A: Admin>(admin: &mut A, sql: SchemaSql) -> Res
         .map_err(LoadError::doing("vacuuming and emptying pgbench_history before the level"))
 }
 
-/// Checks row counts and sums with a full scan. With `rebase` the present sums are accepted as the
-/// new base first.
+/// Checks the tables with a full scan. With `rebase` their present state is accepted as the new
+/// base first.
 pub(crate) async fn verify<A: Admin>(
     admin: &mut A,
     sql: SchemaSql,
     rebase: bool,
 ) -> Result<VerifyReport, LoadError> {
-    let (_, state) = find(admin, sql).await?;
-    let row = first_row(admin, sql, "check", "adding up the balances").await?;
-    let sums = Sums::from_row(&row.ok_or(LoadError::NoRow("check.sql"))?)?;
-    if !rebase {
-        return Ok(VerifyReport::new(&sums, state.as_ref()));
+    match sql.schema() {
+        Schema::Tpcb => tpcb::verify(admin, sql, rebase).await,
+        Schema::Sbtest => sbtest::verify(admin, sql, rebase).await,
     }
-    let state = State::rebased(&sums);
-    let mut statements = vec!["begin".to_owned(), sql.statement("state_create")];
-    statements.extend(write_state(sql, &state));
-    statements.push("commit".to_owned());
-    run(admin, &statements).await.map_err(LoadError::doing("writing dbload_state"))?;
-    let mut report = VerifyReport::new(&sums, Some(&state));
-    report.notes.push("the present sums are the new base, noted in dbload_state".to_owned());
-    Ok(report)
 }
 
-/// The statements that make `state` the one row of `dbload_state`.
-pub(super) fn write_state(sql: SchemaSql, state: &State) -> Vec<String> {
-    let values = [
-        ("origin", state.origin.name()),
-        ("scale", &state.scale.to_string()),
-        ("carried", &state.carried.to_string()),
-        ("tellers_ahead", &state.tellers_ahead.to_string()),
-    ];
-    sql.statements("state_write", &values)
+/// Refuses tables that have the schema's names but not its columns.
+pub(crate) async fn check_own<A: Admin>(admin: &mut A, sql: SchemaSql) -> Result<(), LoadError> {
+    existing(admin, sql, 0).await?.check_own().map_err(LoadError::Foreign)
 }
 
-/// Drops the schema's tables and `dbload_state`, and nothing else: a table of one of the names with
+/// Drops the schema's tables and the table of notes, and nothing else: a table of one of the names with
 /// other columns makes it refuse. Returns the names of what was dropped.
 pub(crate) async fn clean<A: Admin>(
     admin: &mut A,
@@ -128,7 +124,7 @@ pub(crate) async fn clean<A: Admin>(
     let names: Vec<String> = existing.names().into_iter().map(str::to_owned).collect();
     if !names.is_empty() {
         let mut statements = vec!["begin".to_owned()];
-        statements.extend(sql.statements("drop", &[]));
+        statements.extend(ddl::drop(sql, &existing));
         statements.push("commit".to_owned());
         statements.extend(sql.statements("after_drop", &[]));
         run(admin, &statements).await.map_err(LoadError::doing("dropping the tables"))?;

@@ -2,6 +2,7 @@
 //! server of `DBLOAD_TEST_PG_URL` in `postgres.rs`.
 
 mod postgres;
+mod sbtest;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -9,6 +10,7 @@ use std::sync::Arc;
 use super::tables::{before_level, clean, verify};
 use super::*;
 use crate::engine::sqlite::Sqlite;
+use crate::schema::SchemaSize;
 use crate::schema::progress::Silent;
 use crate::script::Dialect;
 use crate::target::SqliteTarget;
@@ -101,10 +103,10 @@ impl LoadProgress for Heard {
 async fn a_load_makes_the_rows_of_the_scale_and_tells_every_one() {
     let bench = Bench::new();
     let mut heard = Heard::default();
-    let plan = InitPlan { scale: 2, jobs: 3, ..InitPlan::default() };
+    let plan = InitPlan { size: SchemaSize::Tpcb { scale: 2 }, jobs: 3, ..InitPlan::default() };
     let outcome = init(&bench.engine, SQL(), &plan, false, &mut heard).await.unwrap();
     let Outcome::Loaded(report) = outcome else { panic!("{outcome:?}") };
-    assert_eq!((report.scale, report.rows, report.jobs), (2, 200_022, 1));
+    assert_eq!((report.size, report.rows, report.jobs), (plan.size, 200_022, 1));
     let size = report.size_bytes.unwrap();
     let estimate = ddl::estimated_bytes(SQL(), &plan);
     assert!(size < estimate && size > estimate * 8 / 10, "{size} bytes, estimated {estimate}");
@@ -161,10 +163,13 @@ async fn tables_of_the_same_scale_are_used_again_when_allowed_and_another_scale_
     let bench = Bench::loaded().await;
     let outcome = bench.init(&InitPlan::default(), true).await.unwrap();
     let Outcome::Reused(found) = outcome else { panic!("{outcome:?}") };
-    assert_eq!(found, Found { scale: 1, partitions: 0, partition_method: None });
-    let plan = InitPlan { scale: 2, ..InitPlan::default() };
+    assert_eq!(
+        found,
+        Found { size: SchemaSize::Tpcb { scale: 1 }, partitions: 0, partition_method: None }
+    );
+    let plan = InitPlan { size: SchemaSize::Tpcb { scale: 2 }, ..InitPlan::default() };
     let error = bench.init(&plan, true).await.unwrap_err().to_string();
-    assert!(error.contains("of scale 1, not 2") && error.contains("--replace"), "{error}");
+    assert!(error.contains("of scale 1, not scale 2") && error.contains("--replace"), "{error}");
 }
 
 #[tokio::test]
@@ -172,7 +177,7 @@ async fn a_load_that_was_interrupted_is_neither_found_nor_used_again() {
     let bench = Bench::loaded().await;
     bench.batch("update dbload_state set origin = 'loading'").await;
     let error = bench.init(&InitPlan::default(), true).await.unwrap_err();
-    assert!(matches!(error, LoadError::Unfinished), "{error}");
+    assert!(matches!(error, LoadError::Unfinished { .. }), "{error}");
     let found = find(&mut bench.engine.admin().await.unwrap(), SQL()).await;
     assert!(found.unwrap_err().to_string().contains("--replace"));
 }
@@ -182,7 +187,7 @@ async fn tables_without_branches_have_no_scale_and_are_refused() {
     let bench = Bench::loaded().await;
     bench.batch("delete from pgbench_branches").await;
     let error = find(&mut bench.engine.admin().await.unwrap(), SQL()).await.unwrap_err();
-    assert!(matches!(error, LoadError::Empty), "{error}");
+    assert!(matches!(error, LoadError::Empty { .. }), "{error}");
 }
 
 #[tokio::test]
@@ -203,7 +208,7 @@ async fn what_sqlite_cannot_do_is_refused_and_leaves_no_file() {
     let error = bench.init(&plan, false).await.unwrap_err().to_string();
     assert_eq!(error, "--unlogged is for PostgreSQL: SQLite has no unlogged tables");
     // Enough for any disk of today.
-    let plan = InitPlan { scale: 200_000_000, ..InitPlan::default() };
+    let plan = InitPlan { size: SchemaSize::Tpcb { scale: 200_000_000 }, ..InitPlan::default() };
     let error = bench.init(&plan, false).await.unwrap_err();
     assert!(matches!(error, LoadError::NoSpace { .. }), "{error}");
     assert!(!bench.path.exists());

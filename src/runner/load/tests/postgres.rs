@@ -7,6 +7,7 @@ use std::process::Command;
 use super::*;
 use crate::engine::postgres::Postgres;
 use crate::engine::postgres::connect::Connector;
+use crate::schema::SchemaSize;
 use crate::schema::check::VerifyReport;
 use crate::schema::plan::PartitionMethod;
 use crate::target::{Env, PgHost, PgTarget, Target, TargetArgs};
@@ -166,7 +167,8 @@ async fn the_tables_are_those_of_pgbench() {
 #[tokio::test]
 async fn the_rows_are_the_same_whatever_the_jobs() {
     let Some(server) = Server::new("jobs").await else { return };
-    let plan = InitPlan { scale: 2, replace: true, ..InitPlan::default() };
+    let plan =
+        InitPlan { size: SchemaSize::Tpcb { scale: 2 }, replace: true, ..InitPlan::default() };
     let outcome = server.init(&InitPlan { jobs: 3, ..plan.clone() }).await.unwrap();
     let Outcome::Loaded(report) = outcome else { panic!("{outcome:?}") };
     assert_eq!((report.rows, report.jobs), (200_022, 3));
@@ -196,7 +198,7 @@ async fn a_failed_load_leaves_no_lock_behind() {
     assert!(error.starts_with("loading rows: ") && error.contains("check constraint"), "{error}");
     server.batch(&["drop event trigger refuse"]).await;
     let found = find(&mut server.engine.admin().await.unwrap(), SQL()).await;
-    assert!(matches!(found, Err(LoadError::Unfinished)), "{found:?}");
+    assert!(matches!(found, Err(LoadError::Unfinished { .. })), "{found:?}");
     let plan = InitPlan { replace: true, ..InitPlan::default() };
     server.init(&plan).await.unwrap();
     server.end().await;
@@ -320,8 +322,12 @@ async fn partitions_are_found() {
     let partition_method = PartitionMethod::Hash;
     let plan = InitPlan { partitions: 2, partition_method, ..InitPlan::default() };
     server.init(&plan).await.unwrap();
-    let (found, _) = find(&mut server.engine.admin().await.unwrap(), SQL()).await.unwrap();
-    let expected = Found { scale: 1, partitions: 2, partition_method: Some(partition_method) };
+    let found = find(&mut server.engine.admin().await.unwrap(), SQL()).await.unwrap();
+    let expected = Found {
+        size: SchemaSize::Tpcb { scale: 1 },
+        partitions: 2,
+        partition_method: Some(partition_method),
+    };
     assert_eq!(found, expected);
     let dropped = clean(&mut server.engine.admin().await.unwrap(), SQL()).await.unwrap();
     assert_eq!(dropped.len(), 5);

@@ -1,0 +1,2 @@
+-- Bytes of the database file.
+select page_count * page_size from pragma_page_count, pragma_page_size;
