@@ -337,6 +337,9 @@ pub(crate) struct ResultArgs {
     /// Check at the end that the tables add up
     #[arg(long)]
     pub(crate) verify: bool,
+    /// Leave out the counters of machine and server
+    #[arg(long)]
+    pub(crate) no_monitor: bool,
 }
 
 /// `dbload verify`

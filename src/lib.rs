@@ -31,7 +31,6 @@ pub mod workload;
 mod cli;
 mod cmd;
 mod engine;
-#[cfg_attr(not(test), expect(dead_code, reason = "facts are recorded, samples not yet"))]
 mod host;
 mod runner;
 

@@ -81,6 +81,8 @@ pub struct RunPlan {
     pub pgbench_sequence: bool,
     /// History is truncated and the tables are vacuumed before a level.
     pub maintain: bool,
+    /// The machine's and the server's counters are read beside the run.
+    pub monitor: bool,
     /// How long a transaction may run on after the window.
     pub grace: Span,
     /// Tries of a transaction that meets a serialization failure or the like; 0 is no limit.
@@ -179,6 +181,7 @@ mod tests {
             seed: 7,
             pgbench_sequence: false,
             maintain: true,
+            monitor: true,
             grace: Span(Duration::from_secs(5)),
             max_tries: 1,
             continue_on_error: false,

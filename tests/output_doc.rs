@@ -5,12 +5,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use dbload::plan::Protocol;
+use dbload::report::samples::LEADING;
 use dbload::result::comparison::{Comparison, LevelComparison, Verdict};
+use dbload::result::counters::{HOST, HostCounters, ServerCounters};
 use dbload::result::environment::{self, Machine, Storage};
 use dbload::result::interval::HEADER;
-use dbload::result::run::{
-    Counters, Failed, FailureSample, Outage, Script, Statement, StatementRates,
-};
+use dbload::result::run::{Failed, FailureSample, Outage, Script, Statement, StatementRates};
 use dbload::result::summary::{Arm, Program, SCHEMA};
 use dbload::result::{Dip, Environment, LatencyMs, Run, Summary, Variance};
 use serde_json::Value;
@@ -43,6 +43,12 @@ fn named_in(text: &str) -> BTreeSet<String> {
 fn fields_in(text: &str) -> BTreeSet<String> {
     let first_cells = text.lines().filter_map(|line| line.strip_prefix("| ")?.split(" |").next());
     first_cells.flat_map(named_in).collect()
+}
+
+/// The names in the first cells of the section's tables, in their order.
+fn columns_in(section: &str) -> Vec<String> {
+    let cells = section.lines().filter_map(|line| line.strip_prefix("| `")?.split(" |").next());
+    cells.flat_map(|cell| cell.split(", ")).map(|name| name.trim_matches('`').to_owned()).collect()
 }
 
 /// Every key of a document, at any depth. Keys of maps with free names (settings, codes) are
@@ -135,8 +141,13 @@ fn full_run() -> Run {
             dips: vec![Dip { start_s: 0.0, length_s: 0.0, depth_pct: 0.0 }],
             ..Variance::default()
         },
-        host: Some(Counters { per_txn: free(1.0) }),
-        server: Some(Counters { per_txn: free(1.0) }),
+        host: Some(HostCounters {
+            same_machine: true,
+            total: free(1.0),
+            per_txn: free(1.0),
+            shares: free(1.0),
+        }),
+        server: Some(ServerCounters { per_txn: free(1.0) }),
         client_cpu_us_per_txn: Some(1.0),
         warnings: vec![],
         complete: true,
@@ -223,11 +234,14 @@ fn no_field_is_defined_that_summary_json_does_not_have() {
 
 #[test]
 fn columns_of_intervals_csv_are_defined_in_their_order() {
-    let section = section("## `intervals.csv`");
-    let cells = section.lines().filter_map(|line| line.strip_prefix("| `")?.split(" |").next());
-    let columns: Vec<&str> =
-        cells.flat_map(|cell| cell.split(", ")).map(|name| name.trim_matches('`')).collect();
-    assert_eq!(columns, HEADER);
+    assert_eq!(columns_in(&section("## `intervals.csv`")), HEADER);
+}
+
+#[test]
+fn columns_of_host_csv_are_defined_in_their_order() {
+    let leading = LEADING.map(str::to_owned).into_iter();
+    let figures = HOST.iter().map(|column| column.name.to_owned());
+    assert_eq!(columns_in(&section("## `host.csv`")), leading.chain(figures).collect::<Vec<_>>());
 }
 
 #[test]

@@ -150,6 +150,8 @@ pub(crate) struct ServerFacts {
     pub(crate) settings: BTreeMap<String, String>,
     /// The folder that holds the data, as the server names it; absent when it does not tell.
     pub(crate) data_directory: Option<String>,
+    /// The folder that holds the write-ahead log; absent when it does not tell.
+    pub(crate) log_directory: Option<String>,
     /// Size of the database.
     pub(crate) database_bytes: Option<u64>,
     /// Whether the server runs on this machine, so that its folder can be looked at.

@@ -92,6 +92,15 @@ pub(crate) struct Device {
     pub(crate) write_cache: Option<String>,
 }
 
+/// Where the counters of a folder's device are found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Watched {
+    /// Number of the device, `8:1`.
+    pub(crate) number: String,
+    /// Number of the device that counts its flushes.
+    pub(crate) flushes: Option<String>,
+}
+
 /// Kinds of block devices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -114,9 +123,18 @@ impl Storage {
         Self::under(Path::new("/"), folder)
     }
 
-    /// The number of the device that holds the file system, for the disk counters.
-    pub(crate) fn device_number(&self) -> Option<&str> {
-        self.devices.first().map(|device| device.number.as_str())
+    /// What to count of the device that holds the file system; `None` where there is no device.
+    pub(crate) fn watched(&self) -> Option<Watched> {
+        let holder = self.devices.first()?;
+        // The kernel counts flushes of whole disks only.
+        let counting = match holder.kind {
+            DeviceKind::Partition => self.devices.get(1),
+            _ => Some(holder),
+        };
+        Some(Watched {
+            number: holder.number.clone(),
+            flushes: counting.map(|device| device.number.clone()),
+        })
     }
 
     /// The disks at the bottom: two folders on the same disk disturb each other whatever their
@@ -128,9 +146,13 @@ impl Storage {
     /// The part that results hold: devices by name from the one with the file system down to the
     /// disks ("sda1 on sda"), scheduler and write cache of the first disk.
     pub(crate) fn into_record(self) -> environment::Storage {
-        let names: Vec<&str> = self.devices.iter().map(|d| d.name.as_str()).collect();
+        let names = self.devices.iter().map(|device| match (device.kind, &device.backing_file) {
+            (DeviceKind::Loop, Some(file)) => format!("{} ({file})", device.name),
+            _ => device.name.clone(),
+        });
+        let names: Vec<String> = names.collect();
         let device = (!names.is_empty()).then(|| names.join(" on "));
-        let disk = self.disks().next();
+        let disk = self.disks().next().or(self.devices.first());
         let scheduler = disk.and_then(|d| d.scheduler.clone());
         let write_cache = disk.and_then(|d| d.write_cache.clone());
         let block = self.block_bytes.map(|bytes| ("block_bytes".to_owned(), bytes.to_string()));
@@ -139,7 +161,7 @@ impl Storage {
             mount_point: Some(self.mount_point.display().to_string()),
             file_system: Some(self.file_system),
             mount_options: Some(self.mount_options),
-            device,
+            device: device.or(Some(self.source)),
             scheduler,
             write_cache,
             geometry: block.into_iter().collect(),

@@ -8,13 +8,15 @@ pub(crate) mod disk;
 pub(crate) mod facts;
 pub(crate) mod proc;
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use serde::Serialize;
-
+use crate::result::counters::Values;
 use crate::result::environment::{Machine, Storage};
 
+use disk::Watched;
 use proc::{CpuTimes, Disk};
 
 /// The machine that `dbload` runs on, as results hold it.
@@ -36,16 +38,20 @@ pub(crate) fn storage_of(data_directory: Option<&str>) -> Option<Storage> {
 pub(crate) struct HostMonitor {
     proc_root: PathBuf,
     ticks_per_s: u64,
-    data_device: Option<String>,
-    wal_device: Option<String>,
+    data_device: Option<Watched>,
+    wal_device: Option<Watched>,
 }
 
 impl HostMonitor {
-    /// `data_device` and `wal_device` are the devices (`8:1`) that hold a server's data directory
-    /// and its write-ahead log, see [`disk::Storage::device_number`]; a log on the data's device is
-    /// not counted a second time.
-    pub(crate) fn new(data_device: Option<String>, wal_device: Option<String>) -> Self {
-        let wal_device = wal_device.filter(|wal| Some(wal) != data_device.as_ref());
+    /// Watches the devices that hold a server's data directory and its write-ahead log. A log on
+    /// the data's device is not counted a second time, nor are the flushes of a disk that holds
+    /// both.
+    pub(crate) fn new(data_device: Option<Watched>, wal_device: Option<Watched>) -> Self {
+        let number = data_device.as_ref().map(|data| &data.number);
+        let flushes = data_device.as_ref().and_then(|data| data.flushes.as_ref());
+        let wal_device = wal_device
+            .filter(|wal| Some(&wal.number) != number)
+            .map(|wal| Watched { flushes: wal.flushes.filter(|wal| Some(wal) != flushes), ..wal });
         Self {
             proc_root: PathBuf::from("/proc"),
             ticks_per_s: procfs::ticks_per_second(),
@@ -63,9 +69,13 @@ impl HostMonitor {
         let pressure =
             |resource: &str| self.read(&format!("pressure/{resource}"), proc::parse_pressure);
         let (cpu, io, memory_pressure) = (pressure("cpu"), pressure("io"), pressure("memory"));
-        let disk = |device: &Option<String>| -> Option<Disk> {
-            let device = device.as_deref()?;
-            self.read("diskstats", |text| proc::parse_diskstats(text, device))
+        let disks = self.read("diskstats", |text| Some(text.to_owned()));
+        let disk = |device: &Option<Watched>| -> Option<Disk> {
+            let (device, text) = (device.as_ref()?, disks.as_deref()?);
+            let disk = proc::parse_diskstats(text, &device.number)?;
+            let counting = device.flushes.as_deref();
+            let flushes = counting.and_then(|number| proc::parse_diskstats(text, number)?.flushes);
+            Some(Disk { flushes, ..disk })
         };
         HostSample {
             cpu: kernel.map(|k| k.cpu),
@@ -87,40 +97,9 @@ impl HostMonitor {
         }
     }
 
-    /// CPU time of every thread of this process in microseconds, with its name: how busy each
-    /// worker is.
-    pub(crate) fn threads(&self) -> Vec<ThreadTime> {
-        let Ok(entries) = fs::read_dir(self.proc_root.join("self/task")) else {
-            return Vec::new();
-        };
-        let thread = |folder: &Path| -> Option<ThreadTime> {
-            let stat = fs::read_to_string(folder.join("stat")).ok()?;
-            let times = proc::parse_task_stat(&stat, self.ticks_per_s)?;
-            let run_ns = fs::read_to_string(folder.join("schedstat"))
-                .ok()
-                .and_then(|text| proc::parse_schedstat_run_ns(&text));
-            // Ticks of 10 ms are coarse beside an interval of 100 ms.
-            let cpu_us = run_ns.map_or(times.user_us + times.system_us, |ns| ns / 1000);
-            let id = folder.file_name()?.to_str()?.parse().ok()?;
-            Some(ThreadTime { id, name: times.name, cpu_us })
-        };
-        entries.flatten().filter_map(|entry| thread(&entry.path())).collect()
-    }
-
     fn read<T>(&self, file: &str, parse: impl FnOnce(&str) -> Option<T>) -> Option<T> {
         parse(&fs::read_to_string(self.proc_root.join(file)).ok()?)
     }
-}
-
-/// CPU time of one thread.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct ThreadTime {
-    /// The kernel's number of it.
-    pub(crate) id: u32,
-    /// Its name.
-    pub(crate) name: String,
-    /// Time on a CPU.
-    pub(crate) cpu_us: u64,
 }
 
 /// Counters since boot at one moment, or their differences between two ([`HostSample::since`]);
@@ -236,8 +215,15 @@ impl HostSample {
         }
     }
 
-    /// Every figure with the name of its column in files, in their order.
-    pub(crate) fn columns(&self) -> Vec<(String, Option<u64>)> {
+    /// Every figure, in the order of the columns of `host.csv`.
+    pub(crate) fn values(&self) -> Values {
+        #[expect(clippy::cast_precision_loss, reason = "counters far below 2^53")]
+        let figures = self.columns().into_iter().map(|(_, value)| value.map(|value| value as f64));
+        figures.collect()
+    }
+
+    /// The same with their names.
+    fn columns(&self) -> Vec<(String, Option<u64>)> {
         let cpu = |field: fn(&CpuTimes) -> u64| self.cpu.as_ref().map(field);
         let machine = [
             ("cpu_user_us", cpu(|c| c.user_us)),
@@ -266,51 +252,70 @@ impl HostSample {
         columns
     }
 
-    /// These differences divided by the transactions committed meanwhile; `None` for none. Data
-    /// and log devices are added up.
-    pub(crate) fn per_transaction(&self, transactions: u64) -> Option<PerTransaction> {
-        if transactions == 0 {
-            return None;
-        }
-        let per = |total: Option<u64>| total.map(|total| total as f64 / transactions as f64);
+    /// These differences divided by the transactions committed meanwhile; empty for none. Data
+    /// and log devices are added up. Where the server is on another machine, only what this
+    /// process used has to do with transactions.
+    pub(crate) fn per_transaction(
+        &self,
+        transactions: u64,
+        same_machine: bool,
+    ) -> BTreeMap<String, f64> {
         let client_us = self.client_user_us.zip(self.client_system_us).map(|(u, s)| u + s);
         let busy_us = self.cpu.map(|cpu| cpu.user_us + cpu.system_us);
         let disks = |field: fn(&Disk) -> Option<u64>| {
             let devices: Vec<&Disk> = self.data.iter().chain(&self.wal).collect();
-            (!devices.is_empty()).then(|| devices.into_iter().map(field).sum()).flatten()
+            let known = devices.into_iter().filter_map(field);
+            known.reduce(|sum, more| sum + more)
         };
-        Some(PerTransaction {
-            cpu_us: per(busy_us.map(|us| us.saturating_sub(client_us.unwrap_or(0)))),
-            client_cpu_us: per(client_us),
-            context_switches: per(self.context_switches),
-            reads: per(disks(|d| Some(d.reads))),
-            read_kib: per(disks(|d| Some(d.read_kib))),
-            writes: per(disks(|d| Some(d.writes))),
-            written_kib: per(disks(|d| Some(d.written_kib))),
-            flushes: per(disks(|d| d.flushes)),
-        })
+        let client = [("client_cpu_us", client_us)];
+        let machine = [
+            ("cpu_us", busy_us.map(|us| us.saturating_sub(client_us.unwrap_or(0)))),
+            ("context_switches", self.context_switches),
+            ("reads", disks(|d| Some(d.reads))),
+            ("read_kib", disks(|d| Some(d.read_kib))),
+            ("writes", disks(|d| Some(d.writes))),
+            ("written_kib", disks(|d| Some(d.written_kib))),
+            ("flushes", disks(|d| d.flushes)),
+        ];
+        let machine = machine.into_iter().filter(|_| same_machine);
+        client
+            .into_iter()
+            .chain(machine)
+            .filter(|_| transactions > 0)
+            .filter_map(|(name, total)| {
+                Some((name.to_owned(), total? as f64 / transactions as f64))
+            })
+            .collect()
     }
-}
 
-/// What one committed transaction cost the machine, on average.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
-pub(crate) struct PerTransaction {
-    /// CPU time, user and system, of everything on the machine but this process.
-    pub(crate) cpu_us: Option<f64>,
-    /// CPU time, user and system, of this process.
-    pub(crate) client_cpu_us: Option<f64>,
-    /// Context switches of the whole machine.
-    pub(crate) context_switches: Option<f64>,
-    /// Reads of the devices.
-    pub(crate) reads: Option<f64>,
-    /// KiB read from the devices.
-    pub(crate) read_kib: Option<f64>,
-    /// Writes of the devices.
-    pub(crate) writes: Option<f64>,
-    /// KiB written to the devices.
-    pub(crate) written_kib: Option<f64>,
-    /// Flushes of the devices' caches.
-    pub(crate) flushes: Option<f64>,
+    /// Shares of the time between the two samples, whose distance is `passed`: of all CPUs, and of
+    /// the devices. A queue is a mean length.
+    pub(crate) fn shares(&self, passed: Duration) -> BTreeMap<String, f64> {
+        let mut shares = BTreeMap::new();
+        if let Some(cpu) = self.cpu {
+            let parts = [
+                ("cpu_user", cpu.user_us),
+                ("cpu_system", cpu.system_us),
+                ("cpu_iowait", cpu.iowait_us),
+                ("cpu_steal", cpu.steal_us),
+                ("cpu_idle", cpu.idle_us),
+            ];
+            let all: u64 = parts.iter().map(|(_, us)| us).sum();
+            if all > 0 {
+                let of = |(name, us): (&str, u64)| (name.to_owned(), us as f64 / all as f64);
+                shares.extend(parts.map(of));
+            }
+        }
+        let passed_ms = passed.as_secs_f64() * 1e3;
+        for (role, disk) in [("data", self.data), ("wal", self.wal)] {
+            if let Some(disk) = disk.filter(|_| passed_ms > 0.0) {
+                let (busy, queue) = (disk.busy_ms as f64, disk.queue_ms as f64);
+                shares.insert(format!("{role}_busy"), busy / passed_ms);
+                shares.insert(format!("{role}_queue"), queue / passed_ms);
+            }
+        }
+        shares
+    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Differences, per-transaction figures against published ones, and one look at the machine.
 
 use super::*;
+use crate::result::counters::HOST;
 
 fn cpu(user_us: u64, system_us: u64) -> CpuTimes {
     CpuTimes { user_us, system_us, iowait_us: 0, steal_us: 0, idle_us: 0 }
@@ -80,28 +81,29 @@ fn published_rates_give_the_published_figures_per_operation() {
             }),
             ..HostSample::default()
         };
-        let per = sample.per_transaction(counter(o)).unwrap();
+        let figures = sample.per_transaction(counter(o), true);
+        let per = |name: &str| figures.get(name).copied();
         // half of the last digit of each published figure: the input, the divisor, the quotient
         let slack =
             |input: f64, quotient: f64, last: f64| (input + 0.5 * quotient) / o + 0.500_1 * last;
-        let mut figures = vec![
-            (per.reads, r_o, slack(0.05, r_o, 1e-3)),
-            (per.read_kib, r_kb_o, slack(0.05 * 1024.0, r_kb_o, 1e-3)),
-            (per.written_kib, w_kb_o, slack(0.05 * 1024.0, w_kb_o, 1e-3)),
+        let mut published = vec![
+            (per("reads"), r_o, slack(0.05, r_o, 1e-3)),
+            (per("read_kib"), r_kb_o, slack(0.05 * 1024.0, r_kb_o, 1e-3)),
+            (per("written_kib"), w_kb_o, slack(0.05 * 1024.0, w_kb_o, 1e-3)),
         ];
         // The two insert rows as published divide switches and CPU by each other's rate
         // (1214563 / 115155 = 10.547); they are no reference for these two figures.
         if !line.starts_with("insert,") {
-            figures.push((per.context_switches, cs_o, slack(0.5, cs_o, 1e-3)));
-            let share = per.cpu_us.map(|us| us / 48.0 / 1e4);
-            figures.push((share, cpu_o, slack(0.05, cpu_o, 1e-6)));
+            published.push((per("context_switches"), cs_o, slack(0.5, cs_o, 1e-3)));
+            let share = per("cpu_us").map(|us| us / 48.0 / 1e4);
+            published.push((share, cpu_o, slack(0.05, cpu_o, 1e-6)));
         }
-        for (figure, published, tolerance) in figures {
+        for (figure, published, tolerance) in published {
             assert!(near(figure, published, tolerance), "{line}: {figure:?} is not {published}");
         }
         rows += 1;
         if rows == 1 {
-            assert!(near(per.cpu_us, 267.5, 0.5), "267 to 268 us a statement: {per:?}");
+            assert!(near(per("cpu_us"), 267.5, 0.5), "267 to 268 us a statement");
         }
     }
     assert_eq!(rows, 6);
@@ -118,42 +120,75 @@ fn the_clients_cpu_is_kept_apart_and_devices_are_added_up() {
         wal: Some(Disk { flushes: None, ..disk }),
         ..HostSample::default()
     };
-    let per = sample.per_transaction(10).unwrap();
-    assert_eq!((per.cpu_us, per.client_cpu_us), (Some(100.0), Some(20.0)));
-    assert_eq!((per.reads, per.written_kib), (Some(2.0), Some(16.0)));
-    assert_eq!(per.flushes, None, "half of a sum is not a sum");
-    assert_eq!(per.context_switches, None);
-    assert_eq!(sample.per_transaction(0), None);
-    let unknown = HostSample::default().per_transaction(5).unwrap();
-    assert_eq!(unknown, PerTransaction::default());
+    let expected = BTreeMap::from(
+        [("cpu_us", 100.0), ("client_cpu_us", 20.0), ("reads", 2.0), ("read_kib", 0.0)]
+            .map(|(name, value)| (name.to_owned(), value)),
+    );
+    let per = sample.per_transaction(10, true);
+    assert!(expected.iter().all(|(name, value)| per.get(name) == Some(value)), "{per:?}");
+    assert_eq!((per["writes"], per["written_kib"]), (0.0, 16.0));
+    assert_eq!(per["flushes"], 2.0, "those of one disk are counted once");
+    assert!(!per.contains_key("context_switches"), "unknown stays unknown");
+    assert_eq!(sample.per_transaction(0, true), BTreeMap::new());
+    assert_eq!(HostSample::default().per_transaction(5, true), BTreeMap::new());
+    let client = BTreeMap::from([("client_cpu_us".to_owned(), 20.0)]);
+    assert_eq!(sample.per_transaction(10, false), client, "of a server elsewhere nothing is known");
 }
 
 #[test]
-fn columns_are_the_same_whatever_is_known() {
-    let names = |s: &HostSample| s.columns().into_iter().map(|c| c.0).collect::<Vec<_>>();
+fn shares_are_of_all_processors_and_of_the_time_that_passed() {
+    let sample = HostSample {
+        cpu: Some(CpuTimes { idle_us: 1_000, ..cpu(2_000, 1_000) }),
+        data: Some(Disk { busy_ms: 900, queue_ms: 2_500, ..Disk::default() }),
+        ..HostSample::default()
+    };
+    let shares = sample.shares(Duration::from_secs(1));
+    assert_eq!((shares["cpu_user"], shares["cpu_idle"], shares["cpu_steal"]), (0.5, 0.25, 0.0));
+    assert_eq!((shares["data_busy"], shares["data_queue"]), (0.9, 2.5));
+    assert!(!shares.contains_key("wal_busy"));
+    assert_eq!(HostSample::default().shares(Duration::ZERO), BTreeMap::new());
+}
+
+#[test]
+fn columns_are_those_of_the_file_whatever_is_known() {
     let full = HostSample {
         cpu: Some(cpu(1, 2)),
         data: Some(Disk::default()),
         wal: Some(Disk::default()),
         ..HostSample::default()
     };
-    assert_eq!(names(&full), names(&HostSample::default()));
-    let mut unique = names(&full);
-    unique.sort();
-    unique.dedup();
-    assert_eq!(unique.len(), full.columns().len());
-    assert!(unique.iter().any(|n| n == "wal_written_kib"));
+    let names: Vec<&str> = HOST.iter().map(|column| column.name).collect();
+    for sample in [full, HostSample::default()] {
+        assert_eq!(sample.columns().into_iter().map(|c| c.0).collect::<Vec<_>>(), names);
+        assert_eq!(sample.values().len(), names.len());
+    }
+}
+
+fn watched(number: &str, flushes: &str) -> Option<Watched> {
+    Some(Watched { number: number.to_owned(), flushes: Some(flushes.to_owned()) })
 }
 
 #[test]
-fn a_log_on_the_datas_device_is_not_counted_twice() {
-    let device = || Some("8:1".to_owned());
-    assert_eq!(HostMonitor::new(device(), device()).wal_device, None);
-    assert_eq!(
-        HostMonitor::new(device(), Some("8:2".to_owned())).wal_device.as_deref(),
-        Some("8:2")
-    );
-    assert_eq!(HostMonitor::new(None, device()).wal_device, device());
+fn nothing_is_counted_twice_where_data_and_log_share_a_device_or_a_disk() {
+    let wal = |data, wal| HostMonitor::new(data, wal).wal_device;
+    let data = || watched("8:1", "8:0");
+    assert_eq!(wal(data(), data()), None);
+    assert_eq!(wal(data(), watched("8:17", "8:16")), watched("8:17", "8:16"));
+    let shared = wal(data(), watched("8:2", "8:0")).unwrap();
+    assert_eq!((shared.number.as_str(), shared.flushes), ("8:2", None));
+    assert_eq!(wal(None, data()), data());
+}
+
+#[test]
+fn flushes_of_a_partition_are_those_of_its_disk() {
+    let root = tempfile::tempdir().unwrap();
+    let text = "8 0 sda 10 0 80 1 20 0 160 2 0 3 4 0 0 0 0 7 9\n\
+                8 1 sda1 5 0 40 1 10 0 80 2 0 3 4 0 0 0 0 0 0\n";
+    fs::write(root.path().join("diskstats"), text).unwrap();
+    let mut monitor = HostMonitor::new(watched("8:1", "8:0"), None);
+    monitor.proc_root = root.path().to_owned();
+    let data = monitor.sample().data.unwrap();
+    assert_eq!((data.reads, data.written_kib, data.flushes), (5, 40, Some(7)));
 }
 
 #[test]
@@ -168,18 +203,14 @@ fn this_machine_can_be_sampled() {
     }
     let between = monitor.sample().since(&first);
     assert!(between.context_switches.is_some() && between.client_user_us.is_some());
-    let threads = monitor.threads();
-    assert!(threads.iter().any(|t| t.cpu_us > 0), "{threads:?}");
-    assert!(threads.iter().all(|t| t.id > 0));
 }
 
 #[test]
 fn a_machine_without_proc_tells_nothing_and_breaks_nothing() {
     let empty = tempfile::tempdir().unwrap();
-    let mut monitor = HostMonitor::new(Some("8:1".to_owned()), None);
+    let mut monitor = HostMonitor::new(watched("8:1", "8:1"), None);
     monitor.proc_root = empty.path().to_owned();
     assert_eq!(monitor.sample(), HostSample::default());
-    assert_eq!(monitor.threads(), Vec::new());
 }
 
 #[test]

@@ -64,6 +64,8 @@ pub struct ResultFolder {
     rows: u64,
     /// Names of the files that grow beside it.
     growing: Vec<String>,
+    /// Those of them that all runs share.
+    shared: Vec<(&'static str, AppendedFile)>,
 }
 
 impl ResultFolder {
@@ -87,8 +89,14 @@ impl ResultFolder {
         fs::create_dir_all(path).map_err(failed)?;
         match AppendedFile::create(path.join("intervals.csv")) {
             Ok(intervals) => {
-                let mut folder =
-                    Self { path: path.into(), made, intervals, rows: 0, growing: Vec::new() };
+                let mut folder = Self {
+                    path: path.into(),
+                    made,
+                    intervals,
+                    rows: 0,
+                    growing: Vec::new(),
+                    shared: Vec::new(),
+                };
                 if let Err(error) = folder.intervals.append(&header_line()) {
                     folder.discard();
                     return Err(error);
@@ -137,8 +145,33 @@ impl ResultFolder {
         self.intervals.append(&line)
     }
 
+    /// Adds a line to a file that all runs share; the first one makes it, with its header.
+    pub fn append_line(
+        &mut self,
+        name: &'static str,
+        header: impl FnOnce() -> String,
+        line: &str,
+    ) -> Result<(), FolderError> {
+        let index = match self.shared.iter().position(|(known, _)| *known == name) {
+            Some(index) => index,
+            None => {
+                let mut file = self.append_to(name)?;
+                let header = header();
+                if !header.is_empty() {
+                    file.append(format!("{header}\n").as_bytes())?;
+                }
+                self.shared.push((name, file));
+                self.shared.len() - 1
+            }
+        };
+        self.shared[index].1.append(format!("{line}\n").as_bytes())
+    }
+
     /// Writes rows that an earlier error kept back.
     pub fn finish_intervals(&mut self) -> Result<(), FolderError> {
+        for (_, file) in &mut self.shared {
+            file.append(&[])?;
+        }
         self.intervals.append(&[])?;
         self.intervals.is_in_place()
     }

@@ -5,6 +5,7 @@ pub mod appended;
 pub mod folder;
 pub mod histograms;
 pub mod live;
+pub mod samples;
 pub mod stdout;
 pub mod talk;
 pub mod text;

@@ -3,6 +3,7 @@
 //! is written by `report::folder`, and the same structs are what `report` shows.
 
 pub mod comparison;
+pub mod counters;
 pub mod environment;
 pub mod interval;
 pub mod run;

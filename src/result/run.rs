@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::counters::{HostCounters, ServerCounters};
 use super::interval::IntervalRow;
 use super::variance::Variance;
 use crate::plan::Protocol;
@@ -79,9 +80,9 @@ pub struct Run {
     /// How steady the throughput was.
     pub variance: Variance,
     /// The machine's own counters.
-    pub host: Option<Counters>,
+    pub host: Option<HostCounters>,
     /// The server's own counters.
-    pub server: Option<Counters>,
+    pub server: Option<ServerCounters>,
     /// CPU time of dbload itself (user + system) per committed transaction.
     pub client_cpu_us_per_txn: Option<f64>,
     /// Warnings about this run.
@@ -236,11 +237,4 @@ pub struct Statement {
     pub retries: u64,
     /// Time from sending to the complete answer, of the counted executions.
     pub latency_ms: LatencyMs,
-}
-
-/// Counters over the window, by name.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Counters {
-    /// Each counter's increase divided by committed transactions.
-    pub per_txn: BTreeMap<String, f64>,
 }

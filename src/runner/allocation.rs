@@ -52,6 +52,7 @@ impl Observer for Nobody {
     fn started(&mut self, _connecting: Duration) {}
     fn warming(&mut self, _elapsed: Duration, _tps: f64) {}
     fn window(&mut self, _: std::time::SystemTime) {}
+    fn edge(&mut self, _: Duration) {}
     fn interval(&mut self, _interval: &Interval<'_>) {}
 }
 

@@ -31,6 +31,8 @@ pub(crate) trait Observer {
     fn warming(&mut self, elapsed: Duration, tps: f64);
     /// The window began at `start`, by the wall clock.
     fn window(&mut self, start: SystemTime);
+    /// The window is `elapsed` old: at its start, at every edge of an interval, and at its end.
+    fn edge(&mut self, elapsed: Duration);
     /// An interval is complete.
     fn interval(&mut self, interval: &Interval<'_>);
 }
@@ -162,7 +164,9 @@ impl<E: Engine> Conductor<'_, E> {
         self.watched = Instant::now();
         let passed = self.watched.saturating_duration_since(self.window.start);
         self.observer.window(SystemTime::now() - passed);
+        self.edge();
         let interrupted = interrupted || self.conduct(interrupt).await;
+        self.edge();
         let cpu = process_cpu().saturating_sub(cpu);
         self.wait_for_the_last().await;
         let measured = self.finish();
@@ -232,6 +236,7 @@ impl<E: Engine> Conductor<'_, E> {
                         return false;
                     }
                     self.show_complete(edge);
+                    self.edge();
                 }
                 Some(report) = self.crew.reports.recv() => self.crew.take(report),
                 _ = interrupt.wait_for(|interrupted| *interrupted) => {
@@ -240,6 +245,11 @@ impl<E: Engine> Conductor<'_, E> {
                 }
             }
         }
+    }
+
+    /// Tells the observer how far the window has come.
+    fn edge(&mut self) {
+        self.observer.edge(Instant::now().saturating_duration_since(self.window.start));
     }
 
     fn must_abort(&self) -> bool {

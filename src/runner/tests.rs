@@ -22,14 +22,17 @@ use crate::workload::{CompileOptions, Workload};
 const MS: Duration = Duration::from_millis(1);
 const SECOND: Duration = Duration::from_secs(1);
 
-/// Remembers (index, transactions, unfinished, partial) of each interval.
+/// Remembers (index, transactions, unfinished, partial) of each interval, and the edges.
 #[derive(Default)]
-struct Seen(Vec<(u32, u64, u64, bool)>);
+struct Seen(Vec<(u32, u64, u64, bool)>, Vec<Duration>);
 
 impl Observer for Seen {
     fn started(&mut self, _connecting: Duration) {}
     fn warming(&mut self, _elapsed: Duration, _tps: f64) {}
     fn window(&mut self, _: std::time::SystemTime) {}
+    fn edge(&mut self, elapsed: Duration) {
+        self.1.push(elapsed);
+    }
     fn interval(&mut self, interval: &Interval<'_>) {
         let committed = interval.tally.committed();
         self.0.push((interval.index, committed, interval.unfinished, interval.partial));
@@ -142,6 +145,21 @@ fn the_last_interval_may_be_partial() {
     let (_, seen) = run(settings(1, Length::Duration(2500 * MS)), "SELECT 1;", |_| takes(10 * MS));
     let last = seen.last().unwrap();
     assert_eq!((seen.len(), last.1, last.3), (3, 50, true));
+}
+
+#[test]
+fn the_edges_are_those_of_the_window_whatever_still_runs_after_it() {
+    let edges = in_virtual_time(async {
+        let mut seen = Seen::default();
+        let (_interrupt, never) = watch::channel(false);
+        let settings = settings(2, Length::Duration(2 * SECOND + 500 * MS));
+        let level = Level::new(workload("SELECT 1;"), settings);
+        let sim = Sim::new(|_| takes(700 * MS));
+        measure(&sim, level, Launch::Here, never, &mut seen).await.unwrap();
+        seen.1
+    });
+    // An interval is taken 2 ms after its end, the window's end at once.
+    assert_eq!(edges, [0, 1002, 2002, 2500].map(Duration::from_millis));
 }
 
 #[test]

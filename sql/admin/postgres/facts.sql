@@ -1,9 +1,10 @@
--- One row: version, folder of the data (NULL when this user may not know it), bytes of this
--- database, whether the server runs on the client's machine, connections it has for this user,
--- seconds between checkpoints.
+-- One row: version, folders of the data and of the log (NULL when this user may not know them),
+-- bytes of this database, whether the server runs on the client's machine, connections it has for
+-- this user, seconds between checkpoints.
 SELECT
   current_setting('server_version'),
   (SELECT setting FROM pg_settings WHERE name = 'data_directory'),
+  (SELECT setting || '/pg_wal' FROM pg_settings WHERE name = 'data_directory'),
   pg_database_size(current_database()),
   -- No address is a Unix socket. The server's own view: a port forwarded into a container is not
   -- local, since the folder that the server names is the container's.

@@ -1,6 +1,7 @@
 //! `dbload run`: options in, levels measured one after the other, results written as they come.
 
 mod environment;
+mod monitor;
 mod observe;
 mod request;
 mod result;
@@ -117,7 +118,8 @@ impl<'a> Job<'a> {
             folder,
             summary,
             script_files,
-            checkpoint_s: facts.checkpoint_s,
+            host: plan.monitor.then(|| environment::monitor(&facts)),
+            facts: &facts,
             show_errors: self.args.errors.verbose_errors,
         };
         let Some(mut summary) = sweep.run(engine).await? else { return Ok(None) };
@@ -211,7 +213,7 @@ impl<'a> Job<'a> {
         let storage = summary.arms.iter().map(|arm| (arm.name.clone(), arm.storage.clone()));
         folder.write_environment(&Environment {
             schema: ENVIRONMENT_SCHEMA.to_owned(),
-            machine: environment::machine(),
+            machine: crate::host::machine(),
             storage: storage.collect(),
         })?;
         folder.write_summary(summary)?;

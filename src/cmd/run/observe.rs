@@ -2,6 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
+use super::monitor::HostWatch;
 use super::sweep::SweepClock;
 use crate::report::histograms::{RESPONSE, SERVICE, statement_tag};
 use crate::report::{FolderError, HistogramLog, ResultFolder, Talk};
@@ -26,6 +27,8 @@ pub(crate) struct Watch<'a> {
     pub(crate) folder: &'a mut ResultFolder,
     pub(crate) talk: &'a mut Talk,
     pub(crate) histograms: Option<HistogramLog>,
+    /// Absent with `--no-monitor`.
+    pub(crate) host: Option<HostWatch<'a>>,
     pub(crate) write_error: Option<String>,
     pub(crate) sweep: SweepClock,
 }
@@ -51,6 +54,13 @@ impl Observer for Watch<'_> {
         match HistogramLog::create(self.folder, arm, *round, *clients, workload, start) {
             Ok(log) => self.histograms = Some(log),
             Err(error) => self.not_written(&error),
+        }
+    }
+
+    fn edge(&mut self, elapsed: Duration) {
+        let Some(host) = &mut self.host else { return };
+        if let Err(error) = host.edge(self.folder, &self.place, elapsed) {
+            self.not_written(&error);
         }
     }
 

@@ -173,6 +173,7 @@ pub(crate) fn plan(args: &RunArgs, found: &Found<'_>) -> RunPlan {
         seed: found.choices.seed.value,
         pgbench_sequence: found.choices.seed.pgbench,
         maintain: found.maintain,
+        monitor: !args.results.no_monitor,
         grace: Span(window.grace),
         max_tries: args.errors.max_tries,
         continue_on_error: args.errors.continue_on_error,

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use crate::result::Variance;
+use crate::result::counters::HostCounters;
 use crate::result::run::{
     Failed, FailureSample, LatencyMs, Run, Script, Statement, StatementRates,
 };
@@ -33,6 +34,8 @@ pub(crate) struct Frame<'a> {
     pub(crate) script_files: &'a [String],
     /// Name of the histogram log in the results folder.
     pub(crate) histograms: Option<String>,
+    /// The machine's counters over the window.
+    pub(crate) host: Option<HostCounters>,
     /// How often the server makes a checkpoint, where it does so by the clock.
     pub(crate) checkpoint_s: Option<f64>,
     /// The engine works in the clients' own threads.
@@ -95,7 +98,7 @@ pub(crate) fn run_of(frame: &Frame<'_>, outcome: &Outcome) -> Run {
         scripts: scripts(frame, total, seconds),
         statements: statements(workload, total),
         variance,
-        host: None,
+        host: frame.host.clone(),
         server: None,
         client_cpu_us_per_txn: (committed > 0)
             .then(|| outcome.cpu.as_secs_f64() * 1e6 / to_f64(committed)),

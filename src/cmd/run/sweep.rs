@@ -6,11 +6,13 @@ use std::time::Duration;
 use anyhow::bail;
 use tokio::time::Instant;
 
+use super::monitor::HostWatch;
 use super::observe::{Place, Watch};
 use super::request;
 use super::result::{Frame, run_of};
 use crate::cmd::signals::Signals;
-use crate::engine::Engine;
+use crate::engine::{Engine, ServerFacts};
+use crate::host::HostMonitor;
 use crate::plan::RunPlan;
 use crate::report::live::RunHeading;
 use crate::report::{FolderError, HistogramLog, ResultFolder, Talk};
@@ -32,8 +34,10 @@ pub(super) struct Sweep<'a> {
     pub(super) folder: &'a mut ResultFolder,
     pub(super) summary: Summary,
     pub(super) script_files: Vec<String>,
-    /// How often the server makes a checkpoint, where it does so by the clock.
-    pub(super) checkpoint_s: Option<f64>,
+    /// What the server says about itself.
+    pub(super) facts: &'a ServerFacts,
+    /// Watches the machine; absent with `--no-monitor`.
+    pub(super) host: Option<HostMonitor>,
     /// Each error is shown as it comes.
     pub(super) show_errors: bool,
 }
@@ -129,6 +133,7 @@ impl Sweep<'_> {
             folder: self.folder,
             talk: self.talk,
             histograms: None,
+            host: self.host.as_ref().map(|monitor| HostWatch::new(monitor, self.facts.local)),
             write_error: None,
             sweep: SweepClock::new(self.plan, number, of),
         };
@@ -136,6 +141,7 @@ impl Sweep<'_> {
         let outcome = measure(engine, level, Launch::Threads, interrupted, &mut watch).await;
         let mut write_error = watch.write_error.take();
         let histograms = watch.histograms.take();
+        let host = watch.host.take();
         let outcome = match outcome {
             Ok(outcome) => outcome,
             Err(StartError::Interrupted) => return Ok(false),
@@ -144,6 +150,7 @@ impl Sweep<'_> {
             }
             Err(StartError::Worker(error)) => bail!("a worker could not be started: {error}"),
         };
+        let host = host.and_then(|host| host.counters(outcome.total.committed()));
         if let Some(log) = &histograms
             && let Err(error) = self.write_tables(log, &outcome)
         {
@@ -156,7 +163,8 @@ impl Sweep<'_> {
             workload: self.workload,
             scale: self.plan.scale,
             script_files: &self.script_files,
-            checkpoint_s: self.checkpoint_s,
+            checkpoint_s: self.facts.checkpoint_s,
+            host,
             worker_per_client: E::BLOCKING,
         };
         // A signal before the window leaves nothing to say; clients lost before it do.

@@ -245,6 +245,7 @@ impl Admin for PgAdmin {
         let mut facts = ServerFacts {
             version: next().unwrap_or_default(),
             data_directory: next(),
+            log_directory: next(),
             database_bytes: next().and_then(|bytes| bytes.parse().ok()),
             local: next().as_deref() == Some("t"),
             clients_max: next().and_then(|count| count.parse().ok()),

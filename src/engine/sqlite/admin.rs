@@ -133,6 +133,7 @@ impl Admin for SqliteAdmin {
             version: rusqlite::version().to_owned(),
             settings,
             data_directory: folder.map(|folder| folder.display().to_string()),
+            log_directory: None,
             database_bytes: fs::metadata(&self.path).ok().map(|file| file.len()),
             local: true,
             clients_max: None,

@@ -81,7 +81,8 @@ fn a_partition_lies_on_its_disk() {
     assert_eq!((disk.rotational, disk.size_bytes), (Some(false), Some(1 << 30)));
     assert_eq!(disk.write_cache.as_deref(), Some("write back"));
     assert_eq!(disk.model.as_deref(), Some("Virtual disk"));
-    assert_eq!(storage.device_number(), Some("8:17"));
+    let watched = storage.watched().unwrap();
+    assert_eq!((watched.number.as_str(), watched.flushes.as_deref()), ("8:17", Some("8:16")));
     let record = storage.into_record();
     assert_eq!(record.device.as_deref(), Some("sdb1 on sdb"));
     assert_eq!(record.scheduler.as_deref(), Some("mq-deadline"), "the disk's: parts have none");
@@ -156,7 +157,9 @@ fn btrfs_is_found_by_the_device_that_it_names() {
     fs::create_dir_all(machine.root().join("dev/mapper")).unwrap();
     symlink("../dm-1", machine.root().join("dev/mapper/vg-b")).unwrap();
     let storage = machine.storage("b");
-    assert_eq!((storage.file_system.as_str(), storage.device_number()), ("btrfs", Some("253:1")));
+    let watched = storage.watched().unwrap();
+    assert_eq!((storage.file_system.as_str(), watched.number.as_str()), ("btrfs", "253:1"));
+    assert_eq!(watched.flushes.as_deref(), Some("253:1"));
 }
 
 #[test]
@@ -165,7 +168,7 @@ fn memory_network_and_overlays_have_no_device() {
         let machine = Machine::new(&format!("20 1 0:50 / ROOT/m rw - {kind} {source} rw\n"));
         let storage = machine.storage("m");
         assert_eq!((storage.file_system.as_str(), storage.devices.len()), (kind, 0));
-        assert_eq!(storage.device_number(), None);
+        assert_eq!(storage.watched(), None);
     }
 }
 

@@ -9,7 +9,7 @@ mod wrap;
 
 use crate::result::{Run, Summary};
 use parts::{dips_and_drifts, failures, measured, notes, scripts, statements};
-use table::{Column, Distribution, EVERYTHING, Group, LATENCY, STEADINESS, THROUGHPUT};
+use table::{COST, Column, Distribution, EVERYTHING, Group, LATENCY, STEADINESS, THROUGHPUT};
 use wrap::hanging;
 
 /// Narrower terminals get the tables of this width, with the lines broken by the terminal.
@@ -93,12 +93,16 @@ fn tables(summary: &Summary, groups: &[Group<'_>], width: usize) -> Vec<Vec<Stri
         lines.extend(table.into_iter().flatten());
         lines
     };
-    let steadiness = titled("How steady the throughput was", STEADINESS, service);
+    let mut last = vec![titled("How steady the throughput was", STEADINESS, service)];
+    let costs = |run: &Run| run.host.as_ref().is_some_and(|host| host.same_machine);
+    if summary.runs.iter().any(costs) {
+        last.push(titled("Per transaction, on this machine", COST, service));
+    }
     let open_loop = summary.runs.iter().any(|run| run.response_ms.is_some());
     if !open_loop
         && let Some(everything) = table::first_that_fits(EVERYTHING, groups, service, width)
     {
-        return vec![everything, steadiness];
+        return [vec![everything], last].concat();
     }
     let mut sections = vec![titled("Throughput", THROUGHPUT, service)];
     if open_loop {
@@ -121,7 +125,7 @@ fn tables(summary: &Summary, groups: &[Group<'_>], width: usize) -> Vec<Vec<Stri
             service,
         ));
     }
-    sections.push(steadiness);
+    sections.extend(last);
     sections
 }
 

@@ -104,6 +104,13 @@ pub(super) fn notes(summary: &Summary, width: usize) -> Vec<String> {
             "stalled -: under 20 transactions in the median second are too few to tell".to_owned(),
         );
     }
+    if runs.iter().any(|run| run.host.as_ref().is_some_and(|host| !host.same_machine)) {
+        notes.push(
+            "the server is on another machine: host.csv is about this one, and what a transaction \
+             cost the server's is not known"
+                .to_owned(),
+        );
+    }
     let sum = |of: fn(&Run) -> u64| runs.iter().map(of).sum::<u64>();
     let mut counts = Vec::new();
     if sum(|run| run.retries) > 0 {

@@ -63,6 +63,22 @@ const STEADY: Column = Column::of_run("p5/p50", "", |run| {
 const LONGEST: Column = Column::of_run("longest", "s", |run| {
     optional(run.variance.longest_stall_s, |seconds| format!("{seconds:.1}"))
 });
+/// A figure of the machine for one transaction.
+macro_rules! host {
+    ($heading:literal, $unit:literal, $name:literal) => {
+        Column::of_run($heading, $unit, |run| {
+            let figure = run.host.as_ref().and_then(|host| host.per_txn.get($name));
+            optional(figure.copied(), format_per_txn)
+        })
+    };
+}
+const OTHER_CPU: Column = host!("other CPU", "us", "cpu_us");
+const SWITCHES: Column = host!("switches", "", "context_switches");
+const READS: Column = host!("reads", "", "reads");
+const READ_KIB: Column = host!("read", "KiB", "read_kib");
+const WRITES: Column = host!("writes", "", "writes");
+const WRITTEN_KIB: Column = host!("written", "KiB", "written_kib");
+const FLUSHES: Column = host!("flushes", "", "flushes");
 const LOWEST: Column =
     Column::of_run("lowest", "tps", |run| optional(run.variance.min_tps, format_tps));
 const STALLED: Column = Column::of_run("stalled", "s", |run| {
@@ -105,6 +121,11 @@ pub(super) const STEADINESS: &[&[&[Column]]] = &[
     &[&[CLIENTS, ESS, CV, ROBUST_CV, P1_TPS, P5_TPS, LOWEST, STEADY, STALLED, LONGEST]],
     &[&[CLIENTS, ESS, CV, ROBUST_CV, P5_TPS, LOWEST, STEADY, STALLED]],
     &[&[CLIENTS, CV, P5_TPS, LOWEST, STALLED]],
+];
+/// What a transaction cost the machine.
+pub(super) const COST: &[&[&[Column]]] = &[
+    &[&[CLIENTS, OTHER_CPU, SWITCHES, READS, READ_KIB, WRITES, WRITTEN_KIB, FLUSHES]],
+    &[&[CLIENTS, OTHER_CPU, SWITCHES, FLUSHES], &[CLIENTS, READ_KIB, WRITES, WRITTEN_KIB]],
 ];
 /// One latency distribution.
 pub(super) const LATENCY: &[&[&[Column]]] = &[
@@ -192,6 +213,18 @@ fn cell(column: &Column, run: &Run, of: Distribution) -> String {
 /// The figure as text, or a dash.
 pub(super) fn optional(figure: Option<f64>, format: fn(f64) -> String) -> String {
     figure.map_or_else(|| NO_FIGURE.to_owned(), format)
+}
+
+/// Three significant digits, as figures of a transaction reach from thousandths to thousands.
+fn format_per_txn(figure: f64) -> String {
+    let decimals = match figure.abs() {
+        0.0 => 0,
+        small if small < 0.1 => 4,
+        small if small < 10.0 => 2,
+        small if small < 100.0 => 1,
+        _ => 0,
+    };
+    format!("{figure:.decimals$}")
 }
 
 /// Lines of a table without any drawing: the first `left` columns flush left, the others flush

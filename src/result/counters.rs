@@ -1,0 +1,129 @@
+//! Counters of the machine and of the server: what the columns of `host.csv` and `server.csv`
+//! are, and what of them stands in `summary.json`.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// Whether a figure only grows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Counts from some beginning: what happened meanwhile is the difference of two samples.
+    Total,
+    /// The value of the moment.
+    Gauge,
+}
+
+/// One figure of a sample.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Column {
+    /// Its name in files, with the unit.
+    pub name: &'static str,
+    /// Whether it only grows.
+    pub kind: Kind,
+}
+
+const fn total(name: &'static str) -> Column {
+    Column { name, kind: Kind::Total }
+}
+
+const fn gauge(name: &'static str) -> Column {
+    Column { name, kind: Kind::Gauge }
+}
+
+/// The figures of `host.csv`, in their order.
+pub const HOST: &[Column] = &[
+    total("cpu_user_us"),
+    total("cpu_system_us"),
+    total("cpu_iowait_us"),
+    total("cpu_steal_us"),
+    total("cpu_idle_us"),
+    total("context_switches"),
+    total("client_user_us"),
+    total("client_system_us"),
+    total("pressure_cpu_some_us"),
+    total("pressure_io_some_us"),
+    total("pressure_io_full_us"),
+    total("pressure_memory_some_us"),
+    total("pressure_memory_full_us"),
+    gauge("dirty_kib"),
+    gauge("writeback_kib"),
+    total("swapped_in_pages"),
+    total("swapped_out_pages"),
+    total("major_faults"),
+    total("data_reads"),
+    total("data_read_kib"),
+    total("data_writes"),
+    total("data_written_kib"),
+    total("data_flushes"),
+    total("data_discards"),
+    total("data_discarded_kib"),
+    total("data_busy_ms"),
+    total("data_queue_ms"),
+    total("wal_reads"),
+    total("wal_read_kib"),
+    total("wal_writes"),
+    total("wal_written_kib"),
+    total("wal_flushes"),
+    total("wal_discards"),
+    total("wal_discarded_kib"),
+    total("wal_busy_ms"),
+    total("wal_queue_ms"),
+];
+
+/// All figures of one moment, in the order of their columns; unknown ones are `None`.
+pub type Values = Vec<Option<f64>>;
+
+/// What the figures grew by between two samples; gauges and unknown ones are `None`, and a counter
+/// that went back began anew, which is not known either.
+pub fn growth(columns: &[Column], before: &Values, after: &Values) -> Values {
+    let pairs = columns.iter().zip(before.iter().zip(after));
+    pairs
+        .map(|(column, (before, after))| match column.kind {
+            Kind::Total => before.zip(*after).map(|(b, a)| a - b).filter(|grown| *grown >= 0.0),
+            Kind::Gauge => None,
+        })
+        .collect()
+}
+
+/// The known figures by name.
+pub fn named(columns: &[Column], values: &Values) -> BTreeMap<String, f64> {
+    let known = columns.iter().zip(values);
+    known.filter_map(|(column, value)| Some((column.name.to_owned(), (*value)?))).collect()
+}
+
+/// The machine's own counters over the window.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct HostCounters {
+    /// The server runs on this machine too. When it does not, only dbload's own figures are of use.
+    pub same_machine: bool,
+    /// What each counter grew by, by the name of its column in `host.csv`.
+    pub total: BTreeMap<String, f64>,
+    /// What one committed transaction cost.
+    pub per_txn: BTreeMap<String, f64>,
+    /// Shares of the window's time.
+    pub shares: BTreeMap<String, f64>,
+}
+
+/// The server's own counters over the window.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct ServerCounters {
+    /// Each counter's increase divided by committed transactions.
+    pub per_txn: BTreeMap<String, f64>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const COLUMNS: &[Column] = &[total("a"), gauge("b"), total("c"), total("d")];
+
+    #[test]
+    fn only_counters_that_are_known_and_did_not_begin_anew_grow() {
+        let before = vec![Some(5.0), Some(1.0), None, Some(9.0)];
+        let after = vec![Some(7.0), Some(3.0), Some(4.0), Some(2.0)];
+        let grown = growth(COLUMNS, &before, &after);
+        assert_eq!(grown, [Some(2.0), None, None, None]);
+        assert_eq!(named(COLUMNS, &grown), BTreeMap::from([("a".to_owned(), 2.0)]));
+    }
+}
