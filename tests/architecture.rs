@@ -31,8 +31,13 @@ const FLOORS: &[(&str, u8)] = &[
 ];
 
 /// Imports within a floor that are part of the design, not accidents.
-const WITHIN_A_FLOOR: &[(&str, &str)] =
-    &[("stats", "units"), ("workload", "plan"), ("result", "plan"), ("cmd", "cli")];
+const WITHIN_A_FLOOR: &[(&str, &str)] = &[
+    ("stats", "units"),
+    ("workload", "plan"),
+    ("workload", "schema"),
+    ("result", "plan"),
+    ("cmd", "cli"),
+];
 
 /// The one step that `report` may not take although it points down.
 const REPORT_READS_FILES_ONLY: (&str, u8) = ("report", 2);

@@ -98,7 +98,7 @@ fn errors_read_as_in_the_document() {
         assert_eq!(pair[1], ("message", error.to_string()));
         count += 1;
     }
-    assert_eq!(count, 1);
+    assert_eq!(count, 2);
 }
 
 #[test]

@@ -9,7 +9,7 @@ use crate::engine::{Block, DbError, ErrorKind, Kept, PipelineStep, Session};
 use crate::rng::ScriptRng;
 use crate::script::expr::{DebugLine, EvalContext, Expr};
 use crate::script::is_valid_name;
-use crate::script::program::{Slot, Step, StepIndex, StmtId, Store, Word};
+use crate::script::program::{Slot, Step, StepIndex, StmtId, Store, TableSet, Word};
 use crate::script::value::Value;
 use crate::workload::Workload;
 
@@ -126,7 +126,11 @@ impl<'a> Interpreter<'a> {
                 Step::Set { slot, expr } => {
                     self.vars[slot.0 as usize] = self.evaluate(expr)?;
                 }
-                Step::Sql { stmt, store } => {
+                Step::Sql { stmt, store, tables } => {
+                    let chosen = match tables {
+                        None => *stmt,
+                        Some(set) => self.table_of(*stmt, set)?,
+                    };
                     let sent = ended.unwrap_or_else(Instant::now);
                     if store.is_some() && session.in_pipeline() {
                         return Err(meta(
@@ -136,15 +140,16 @@ impl<'a> Interpreter<'a> {
                         ));
                     }
                     let rows = match store {
-                        None => session.execute(*stmt, &self.vars, None).await,
+                        None => session.execute(chosen, &self.vars, None).await,
                         Some(_) => {
                             self.kept.clear();
-                            session.execute(*stmt, &self.vars, Some(&mut self.kept)).await
+                            session.execute(chosen, &self.vars, Some(&mut self.kept)).await
                         }
                     }
                     .map_err(|error| ScriptFailure::Sql(error, *stmt))?;
                     let now = Instant::now();
                     let service_ns = nanoseconds(now - sent);
+                    // All tables of a set count as one statement, as it is written.
                     samples.push(StatementSample { stmt: *stmt, service_ns, rows });
                     match store {
                         None => {
@@ -186,6 +191,19 @@ impl<'a> Interpreter<'a> {
             )));
         }
         Ok(())
+    }
+
+    /// The statement for the table that a variable chooses.
+    fn table_of(&self, first: StmtId, set: &TableSet) -> Result<StmtId, ScriptFailure> {
+        set.choose(first, &self.vars).ok_or_else(|| {
+            let line = self.workload.statements[first.0 as usize].line;
+            let name = &self.workload.variable_names[set.slot.0 as usize];
+            let value = &self.vars[set.slot.0 as usize];
+            meta(format!(
+                "line {line}: the table of :{{{name}}} is \"{value}\", and there are {} tables",
+                set.count
+            ))
+        })
     }
 
     async fn shell(&mut self, words: &[Word], store: Option<Slot>) -> Result<(), ScriptFailure> {

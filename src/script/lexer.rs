@@ -50,6 +50,54 @@ pub(crate) struct Use {
     pub(crate) end: usize,
     /// Where it stands.
     pub(crate) region: Region,
+    /// How it is written.
+    pub(crate) form: Form,
+}
+
+/// How a use of a variable is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// `:name`
+    Value,
+    /// `:'name'`, in simple protocol a quoted literal.
+    Literal,
+    /// `:{name}`, the number of a table.
+    Table,
+    /// What starts like `:{name}` and is none.
+    NoTable,
+}
+
+impl Use {
+    /// The variable's name.
+    pub(crate) fn name<'t>(&self, text: &'t str) -> &'t str {
+        match self.form {
+            Form::Value => &text[self.start + 1..self.end],
+            Form::Literal | Form::Table => &text[self.start + 2..self.end - 1],
+            Form::NoTable => "",
+        }
+    }
+}
+
+/// The form and length, colon included, of what follows a colon; nothing where it starts no use.
+fn form_of(text: &str) -> Option<(Form, usize)> {
+    let bytes = text.as_bytes();
+    let enclosed = |close: u8| {
+        let name = text.get(2..)?;
+        let end = 2 + name_length(name);
+        if !bytes.get(2).is_some_and(|byte| starts_name(*byte)) {
+            return None;
+        }
+        (bytes.get(end) == Some(&close)).then_some(end + 1)
+    };
+    match *bytes.get(1)? {
+        first if starts_name(first) => Some((Form::Value, 1 + name_length(&text[1..]))),
+        // A doubled quote goes on with the literal.
+        b'\'' => enclosed(b'\'')
+            .filter(|end| bytes.get(*end) != Some(&b'\''))
+            .map(|end| (Form::Literal, end)),
+        b'{' => Some(enclosed(b'}').map_or((Form::NoTable, 2), |end| (Form::Table, end))),
+        _ => None,
+    }
 }
 
 impl Sql {
@@ -70,26 +118,31 @@ impl Sql {
         starts.zip(ends).map(|(start, end)| &self.text[start..end])
     }
 
-    /// The variables used outside comments, in order. `::` (a cast) starts none.
+    /// The variables used outside comments, in order. `::` (a cast) starts none, and inside quotes
+    /// there is only the plain form.
     pub(crate) fn uses(&self) -> Vec<Use> {
         let bytes = self.text.as_bytes();
         let mut uses = Vec::new();
         let mut spans = self.spans.iter().peekable();
         let mut at = 0;
         while let Some(found) = bytes[at..].iter().position(|byte| *byte == b':') {
-            let colon = at + found;
-            if !bytes.get(colon + 1).is_some_and(|byte| starts_name(*byte)) {
-                at = colon + bytes[colon..].iter().take_while(|byte| **byte == b':').count();
+            let start = at + found;
+            let Some((form, length)) = form_of(&self.text[start..]) else {
+                at = start + bytes[start..].iter().take_while(|byte| **byte == b':').count();
                 continue;
-            }
-            let end = colon + 1 + name_length(&self.text[colon + 1..]);
-            while spans.next_if(|span| span.end <= colon).is_some() {}
+            };
+            while spans.next_if(|span| span.end <= start).is_some() {}
             let region = match spans.peek() {
-                Some(span) if span.start <= colon => span.region,
+                Some(span) if span.start <= start => span.region,
                 _ => Region::Plain,
             };
+            if region != Region::Plain && form != Form::Value {
+                at = start + 1;
+                continue;
+            }
+            let end = start + length;
             if region != Region::Comment {
-                uses.push(Use { start: colon, end, region });
+                uses.push(Use { start, end, region, form });
             }
             at = end;
         }

@@ -9,8 +9,10 @@ use super::Dialect;
 use super::error::{Fault, ScriptError};
 use super::expr::Expr;
 use super::expr_parser::{self, Place};
-use super::lexer::{End, Scanner, Sql, Word as Token};
-use super::program::{Amount, Program, SleepUnit, Statement, Step, StepIndex, StmtId, Store, Word};
+use super::lexer::{End, Form, Scanner, Sql, Use, Word as Token};
+use super::program::{
+    Amount, Program, SleepUnit, Statement, Step, StepIndex, StmtId, Store, TableSet, Word,
+};
 use super::render;
 use super::variables::{Variables, is_valid_name};
 use crate::suggest::did_you_mean;
@@ -31,6 +33,8 @@ pub struct Input<'a> {
     pub dialect: Dialect,
     /// `\shell` and `\setshell` are allowed.
     pub allow_shell: bool,
+    /// Tables of a set: how many statements `sbtest:{table}` becomes.
+    pub tables: u32,
     /// Extended or prepared protocol was asked for: a statement with too many variables is an
     /// error, not a reason to fall back to simple protocol.
     pub prepared_asked: bool,
@@ -160,8 +164,8 @@ impl<'a> Parser<'a, '_> {
     fn sql(&mut self, sql: &Sql) -> Result<(), Fault> {
         let Input { script, dialect, .. } = self.input;
         let line = self.lines.at(self.input.text, sql.start);
-        let rendered = render::statement(sql, script, line, dialect, self.variables);
-        if self.input.prepared_asked && sql.uses().len() > render::MAX_USES {
+        let uses = sql.uses();
+        if self.input.prepared_asked && uses.len() > render::MAX_USES {
             let message = format!(
                 "too many arguments: a statement can use variables {} times at most in extended \
                  and prepared protocol",
@@ -169,15 +173,50 @@ impl<'a> Parser<'a, '_> {
             );
             return Err(Fault::new(sql.start, message));
         }
-        if self.not_preparable.is_none() {
-            self.not_preparable = rendered.obstacle.map(|why| format!("line {line}: {why}"));
-        }
+        let tables = self.table_set(sql, &uses)?;
         let index = u32::try_from(self.statements.len()).expect("a script is shorter than 4 GB");
-        self.statements.push(rendered.statement);
-        self.steps.push(Step::Sql { stmt: StmtId(index), store: None });
+        let numbers = tables.map_or(0..=0, |set| 1..=set.count);
+        for table in numbers {
+            let place = render::Place { script, line, table };
+            let rendered = render::statement(sql, &uses, place, dialect, self.variables);
+            if self.not_preparable.is_none() {
+                self.not_preparable = rendered.obstacle.map(|why| format!("line {line}: {why}"));
+            }
+            self.statements.push(rendered.statement);
+        }
+        self.steps.push(Step::Sql { stmt: StmtId(index), store: None, tables });
         self.commands += 1;
         self.last = Last::Sql(self.steps.len() - 1);
         Ok(())
+    }
+
+    /// The set of tables that a command is about, where it names one.
+    fn table_set(&mut self, sql: &Sql, uses: &[Use]) -> Result<Option<TableSet>, Fault> {
+        let mut found: Option<(&str, TableSet)> = None;
+        for one in uses {
+            let offset = sql.start + one.start;
+            match (one.form, found) {
+                (Form::NoTable, _) => {
+                    let message = "a table of a set is written NAME:{VARIABLE}, as in \
+                                   sbtest:{table}: a variable's name in braces, nothing else";
+                    return Err(Fault::new(offset, message));
+                }
+                (Form::Table, None) => {
+                    let name = one.name(&sql.text);
+                    let slot = self.variables.slot(name);
+                    found = Some((name, TableSet { slot, count: self.input.tables, offset }));
+                }
+                (Form::Table, Some((first, _))) if first != one.name(&sql.text) => {
+                    let message = format!(
+                        "a command has one table of a set, here that of {{{first}}}: use the same \
+                         variable, or two commands"
+                    );
+                    return Err(Fault::new(offset, message));
+                }
+                _ => {}
+            }
+        }
+        Ok(found.map(|(_, set)| set))
     }
 
     /// A meta-command, after its backslash.

@@ -38,6 +38,8 @@ pub enum Step {
         stmt: StmtId,
         /// What becomes of its rows.
         store: Option<Store>,
+        /// Which of several tables it is about: the statements from `stmt` on, one for each.
+        tables: Option<TableSet>,
     },
     /// Goes on at `target` unless `condition` is true (`\if`, `\elif`).
     JumpUnless {
@@ -76,6 +78,31 @@ pub enum Step {
         /// What is wrong.
         message: String,
     },
+}
+
+/// A statement for one of several tables, `sbtest:{table}`: a table's name is no parameter, so there
+/// is a statement for each.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TableSet {
+    /// The variable that holds the table's number, from 1.
+    pub slot: Slot,
+    /// How many tables there are.
+    pub count: u32,
+    /// Offset of the use in the script, for messages.
+    pub offset: usize,
+}
+
+impl TableSet {
+    /// The statement for the table that the variable names; `first` is that of table 1. Nothing
+    /// when there is no such table.
+    pub fn choose(&self, first: StmtId, vars: &[Value]) -> Option<StmtId> {
+        let number = match vars.get(self.slot.0 as usize)? {
+            Value::Int(number) => u32::try_from(*number).ok()?,
+            Value::Text(text) => text.parse().ok()?,
+            _ => return None,
+        };
+        (1..=self.count).contains(&number).then(|| StmtId(first.0 + number - 1))
+    }
 }
 
 /// What `\gset` or `\aset` does with the rows of a command.
@@ -177,6 +204,15 @@ pub enum Part {
         /// Its name: while it is undefined the text stays `:name`.
         name: String,
     },
+    /// A variable as a quoted literal, `:'name'`.
+    Literal {
+        /// Its slot.
+        slot: Slot,
+        /// Its name, as above.
+        name: String,
+        /// A backslash in a literal escapes, and is doubled.
+        backslash: bool,
+    },
 }
 
 /// What a statement does, by its first word; decides how it is counted.
@@ -209,6 +245,8 @@ pub struct Statement {
     pub parts: Vec<Part>,
     /// For extended and prepared protocol: the engine's text with placeholders.
     pub sql: String,
+    /// The number of its table, from 1, in a set of statements for several tables; else 0.
+    pub table: u32,
     /// The variable of each placeholder, in order (`$1` first).
     pub params: Box<[Slot]>,
     /// How it is counted.
@@ -233,9 +271,41 @@ impl Statement {
                     // Writing to a String cannot fail.
                     value => drop(write!(out, "{value}")),
                 },
+                Part::Literal { slot, name, backslash } => {
+                    write_literal(&vars[slot.0 as usize], name, *backslash, out);
+                }
             }
         }
     }
+}
+
+/// `'value'`, with its quotes doubled.
+fn write_literal(value: &Value, name: &str, backslash: bool, out: &mut String) {
+    let start = match value {
+        Value::Undefined => {
+            // Writing to a String cannot fail.
+            let _ = write!(out, ":'{name}'");
+            return;
+        }
+        Value::Null => return out.push_str("NULL"),
+        value => {
+            out.push('\'');
+            let start = out.len();
+            let _ = write!(out, "{value}");
+            start
+        }
+    };
+    let is_special = |c: char| c == '\'' || (c == '\\' && backslash);
+    if out[start..].contains(is_special) {
+        let text = out.split_off(start);
+        for c in text.chars() {
+            if is_special(c) {
+                out.push(c);
+            }
+            out.push(c);
+        }
+    }
+    out.push('\'');
 }
 
 /// A script, compiled.

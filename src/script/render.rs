@@ -1,7 +1,7 @@
 //! Writes a statement for an engine: placeholders, transaction verbs, and what kind it is.
 
 use super::Dialect;
-use super::lexer::{Region, Sql, Use, Words};
+use super::lexer::{Form, Region, Sql, Use, Words};
 use super::program::{Part, Statement, StatementKind};
 use super::variables::Variables;
 
@@ -14,15 +14,22 @@ pub(crate) struct Rendered {
     pub(crate) obstacle: Option<String>,
 }
 
-/// Renders the command `sql`, which stands on `line` of script `script`.
+/// Where a command stands, and for which table of a set it is written (0: there is no set).
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Place {
+    pub(crate) script: u32,
+    pub(crate) line: u32,
+    pub(crate) table: u32,
+}
+
+/// Renders the command `sql`, whose uses of variables are `uses`.
 pub(crate) fn statement(
     sql: &Sql,
-    script: u32,
-    line: u32,
+    uses: &[Use],
+    place: Place,
     dialect: Dialect,
     variables: &mut Variables,
 ) -> Rendered {
-    let uses = sql.uses();
     let kind = command_kind(sql);
     let mut parts = Vec::new();
     let mut with_placeholders = String::with_capacity(sql.text.len());
@@ -34,17 +41,29 @@ pub(crate) fn statement(
         }
         None => {
             let mut at = 0;
-            for &Use { start, end, .. } in &uses {
+            for &one in uses {
+                let Use { start, end, form, .. } = one;
                 if at < start {
                     parts.push(Part::Text(sql.text[at..start].to_owned()));
                     with_placeholders.push_str(&sql.text[at..start]);
                 }
-                let name = &sql.text[start + 1..end];
-                let slot = variables.slot(name);
+                at = end;
+                if form == Form::Table {
+                    let number = place.table.to_string();
+                    with_placeholders.push_str(&number);
+                    parts.push(Part::Text(number));
+                    continue;
+                }
+                let name = one.name(&sql.text).to_owned();
+                let slot = variables.slot(&name);
                 params.push(slot);
                 placeholder(&mut with_placeholders, params.len(), dialect);
-                parts.push(Part::Variable { slot, name: name.to_owned() });
-                at = end;
+                parts.push(match form {
+                    Form::Literal => {
+                        Part::Literal { slot, name, backslash: dialect == Dialect::Mysql }
+                    }
+                    _ => Part::Variable { slot, name },
+                });
             }
             if at < sql.text.len() {
                 parts.push(Part::Text(sql.text[at..].to_owned()));
@@ -53,8 +72,9 @@ pub(crate) fn statement(
         }
     }
     let statement = Statement {
-        script,
-        line,
+        script: place.script,
+        line: place.line,
+        table: place.table,
         text: sql.text.clone(),
         parts,
         sql: with_placeholders,
@@ -62,7 +82,7 @@ pub(crate) fn statement(
         kind,
         statements: sql.statements.max(1),
     };
-    Rendered { statement, obstacle: obstacle(sql, &uses) }
+    Rendered { statement, obstacle: obstacle(sql, uses) }
 }
 
 /// Each use has a placeholder of its own, even of the same variable: PostgreSQL gives a parameter

@@ -6,6 +6,8 @@ pub mod source;
 use std::collections::HashSet;
 
 use crate::rng::ScriptRng;
+use crate::schema::sbtest;
+use crate::script::error::Fault;
 use crate::script::parser::{self, Input};
 use crate::script::program::{Program, Slot, Statement, Step};
 use crate::script::value::Value;
@@ -16,6 +18,9 @@ use source::Source;
 
 /// Variables that exist without being set. The runner fills them in unless `-D` did.
 pub const PRESETS: [&str; 4] = ["scale", "client_id", "random_seed", "default_seed"];
+
+/// Presets of scripts for the sysbench schema, and of those with a set of tables.
+const TABLE_PRESETS: [&str; 2] = ["tables", "table_size"];
 
 /// Scripts with weights, compiled for one engine.
 #[derive(Debug, Clone)]
@@ -62,6 +67,33 @@ pub struct CompileOptions {
     /// The user asked for extended or prepared protocol (`-M`), so that more variables in a
     /// statement than it takes are an error rather than a reason for simple protocol.
     pub prepared_asked: bool,
+    /// The tables that a set `sbtest:{table}` has; not known before the database is looked at.
+    pub tables: Option<TableCount>,
+}
+
+/// How many tables a set has, and how many rows each.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TableCount {
+    /// Number of tables.
+    pub tables: u32,
+    /// Rows of each.
+    pub table_size: u64,
+}
+
+impl CompileOptions {
+    /// How many statements a set becomes: `-D tables=N` beats what is known of the database.
+    fn table_count(&self) -> Result<u32, ScriptError> {
+        let given = self.defines.iter().rev().find(|(name, _)| name == "tables");
+        let Some((_, value)) = given else {
+            return Ok(self.tables.map_or(1, |known| known.tables));
+        };
+        value.parse().ok().filter(|tables| (1..=sbtest::MAX_TABLES).contains(tables)).ok_or_else(
+            || {
+                let message = format!("a number of tables is 1 to {}", sbtest::MAX_TABLES);
+                ScriptError::without_place(format!("-D tables={value}"), message)
+            },
+        )
+    }
 }
 
 impl Workload {
@@ -84,12 +116,16 @@ impl Workload {
             variables.assign(define);
         }
         let mut defaults = Vec::new();
+        if scripts.iter().any(|(source, _)| wants_tables(source)) {
+            for preset in TABLE_PRESETS {
+                variables.assign(preset);
+            }
+        }
+        let tables = options.table_count()?;
         let mut statements = Vec::new();
         let mut compiled = Vec::with_capacity(scripts.len());
         for (index, (source, weight)) in (0..).zip(scripts) {
-            for param in source.header().params {
-                defaults.push((variables.assign(&param.name), Value::from_text(&param.default)));
-            }
+            add_params(&source, &mut variables, &mut defaults)?;
             let file = source.file();
             let input = Input {
                 file: &file,
@@ -97,6 +133,7 @@ impl Workload {
                 script: index,
                 dialect: options.dialect,
                 allow_shell: options.allow_shell,
+                tables,
                 prepared_asked: options.prepared_asked,
             };
             let parsed = parser::parse(&input, &mut variables, &mut statements)?;
@@ -105,10 +142,22 @@ impl Workload {
             compiled.push(WorkloadScript { name, weight, program, source, not_preparable });
         }
         fill_stores(&mut compiled, &variables);
-        note_unknown_variables(&mut compiled, &statements, &variables);
+        let stored = stored_slots(&compiled);
+        let is_set = |slot: &Slot| variables.is_assigned(*slot) || stored.contains(slot);
+        note_unknown_variables(&mut compiled, &statements, &variables, is_set);
+        check_table_sets(&compiled, &variables, is_set)?;
 
         let mut values = vec![Value::Undefined; variables.names().len()];
         let mut user_defined = vec![false; values.len()];
+        if let Some(known) = options.tables {
+            let table_size = i64::try_from(known.table_size).unwrap_or(i64::MAX);
+            for (preset, value) in TABLE_PRESETS.into_iter().zip([known.tables.into(), table_size])
+            {
+                if variables.names().iter().any(|name| name == preset) {
+                    values[variables.slot(preset).0 as usize] = Value::Int(value);
+                }
+            }
+        }
         for (slot, value) in defaults {
             values[slot.0 as usize] = value;
         }
@@ -136,6 +185,17 @@ impl Workload {
     /// Whether `-D` gave the variable its value.
     pub fn is_user_defined(&self, slot: Slot) -> bool {
         self.user_defined[slot.0 as usize]
+    }
+
+    /// The statements as they are written, each with its index in `statements`: of a set of tables
+    /// only the first one, at which the executions of all are counted.
+    pub fn written(&self) -> impl Iterator<Item = (usize, &Statement)> {
+        self.statements.iter().enumerate().filter(|(_, statement)| statement.table <= 1)
+    }
+
+    /// Whether a statement is about one of a set of tables.
+    pub fn has_table_sets(&self) -> bool {
+        self.statements.iter().any(|statement| statement.table > 0)
     }
 
     /// Draws the script of the next transaction by weight. Draws nothing when there is only one.
@@ -182,36 +242,103 @@ fn fill_stores(scripts: &mut [WorkloadScript], variables: &Variables) {
     }
 }
 
+/// Whether `:tables` and `:table_size` have values in a script.
+fn wants_tables(source: &Source) -> bool {
+    source.header().schema.as_deref() == Some("sbtest") || source.text.contains(":{")
+}
+
+/// The variables that a script's header sets. Within a header the first line about a variable
+/// counts; two scripts of a mix, which share their variables, must agree.
+fn add_params(
+    source: &Source,
+    variables: &mut Variables,
+    defaults: &mut Vec<(Slot, Value)>,
+) -> Result<(), ScriptError> {
+    let mut own: Vec<Slot> = Vec::new();
+    for param in source.header().params {
+        let slot = variables.assign(&param.name);
+        if own.contains(&slot) {
+            continue;
+        }
+        own.push(slot);
+        let value = Value::from_text(&param.default);
+        match defaults.iter().find(|(known, _)| *known == slot) {
+            None => defaults.push((slot, value)),
+            Some((_, other)) if *other == value => {}
+            Some((_, other)) => {
+                let message = format!(
+                    "the scripts of a mix share their variables, and another one has {} = {other}, \
+                     not {value}: run them one after the other",
+                    param.name
+                );
+                return Err(ScriptError::without_place(source.file(), message));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The variables that some `\gset` or `\aset` fills.
+fn stored_slots(scripts: &[WorkloadScript]) -> HashSet<Slot> {
+    let stores = scripts.iter().flat_map(|script| &script.program.steps).filter_map(|step| {
+        let Step::Sql { store: Some(store), .. } = step else { return None };
+        Some(&store.columns)
+    });
+    stores.flat_map(|columns| columns.iter().map(|(_, slot)| *slot)).collect()
+}
+
+/// `; did you mean :name?`, where a known variable has a near name.
+fn near_variable(name: &str, variables: &Variables) -> Option<String> {
+    let known = variables.names().iter().map(String::as_str);
+    nearest(name, known.filter(|known| *known != name)).map(|near| format!("did you mean :{near}?"))
+}
+
 /// A statement with a variable that nothing sets would be sent NULL for it; in simple protocol its
 /// text stays, which is what a text such as `a:b` needs.
 fn note_unknown_variables(
     scripts: &mut [WorkloadScript],
     statements: &[Statement],
     variables: &Variables,
+    is_set: impl Fn(&Slot) -> bool,
 ) {
-    let stores = scripts.iter().flat_map(|script| &script.program.steps).filter_map(|step| {
-        let Step::Sql { store: Some(store), .. } = step else { return None };
-        Some(&store.columns)
-    });
-    let stored: HashSet<Slot> =
-        stores.flat_map(|columns| columns.iter().map(|(_, slot)| *slot)).collect();
     for statement in statements {
         let script = &mut scripts[statement.script as usize];
         if script.not_preparable.is_some() {
             continue;
         }
-        let unknown = statement
-            .params
-            .iter()
-            .find(|slot| !variables.is_assigned(**slot) && !stored.contains(slot));
+        let unknown = statement.params.iter().find(|slot| !is_set(slot));
         script.not_preparable = unknown.map(|slot| {
             let name = variables.name(*slot);
-            let known = variables.names().iter().map(String::as_str);
-            let near = nearest(name, known.filter(|known| *known != name))
-                .map_or_else(String::new, |near| format!(" (did you mean :{near}?)"));
+            let near = near_variable(name, variables).map(|near| format!(" ({near})"));
+            let near = near.unwrap_or_default();
             format!("line {}: nothing sets the variable :{name}{near}", statement.line)
         });
     }
+}
+
+/// Refuses a table that is chosen by a variable which nothing sets.
+fn check_table_sets(
+    scripts: &[WorkloadScript],
+    variables: &Variables,
+    is_set: impl Fn(&Slot) -> bool,
+) -> Result<(), ScriptError> {
+    for script in scripts {
+        for step in &script.program.steps {
+            let Step::Sql { tables: Some(set), .. } = step else { continue };
+            if is_set(&set.slot) {
+                continue;
+            }
+            let name = variables.name(set.slot);
+            let hint = near_variable(name, variables).unwrap_or_else(|| {
+                format!("choose a table first: \\set {name} random(1, :tables)")
+            });
+            let message =
+                format!("nothing sets the variable {name}, which chooses a table; {hint}");
+            let fault = Fault::new(set.offset, message);
+            return Err(ScriptError::at(&script.source.file(), &script.source.text, fault));
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]

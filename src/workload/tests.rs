@@ -224,3 +224,55 @@ fn pipelines_and_shell_commands_are_refused_where_they_cannot_be() {
     let error = with_defines("\\shell true", &[]).unwrap_err();
     assert!(error.message.contains("--allow-shell"), "{error}");
 }
+
+#[test]
+fn a_set_has_the_tables_of_the_database_and_d_beats_them() {
+    let script = "\\set table random(1, :tables)\nSELECT * FROM t:{table};";
+    let of = |defines: &[(&str, &str)]| {
+        let define = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
+        let options = CompileOptions {
+            tables: Some(TableCount { tables: 4, table_size: 50 }),
+            defines: defines.iter().map(define).collect(),
+            ..CompileOptions::default()
+        };
+        let source = Source::new("a", script, Origin::Stdin);
+        Workload::compile("a", vec![(source, 1)], &options)
+    };
+    let workload = of(&[]).unwrap();
+    assert_eq!(workload.statements.len(), 4);
+    let value = |name| workload.variables[workload.slot(name).unwrap().0 as usize].clone();
+    assert_eq!((value("tables"), value("table_size")), (Value::Int(4), Value::Int(50)));
+    assert!(workload.has_table_sets());
+    let workload = of(&[("tables", "2")]).unwrap();
+    assert_eq!(workload.statements.len(), 2);
+    assert_eq!(workload.variables[workload.slot("tables").unwrap().0 as usize], Value::Int(2));
+    let error = of(&[("tables", "many")]).unwrap_err().to_string();
+    assert!(error.starts_with("-D tables=many: "), "{error}");
+}
+
+#[test]
+fn a_table_that_nothing_chooses_is_refused_with_its_place() {
+    let compile = |text: &str| {
+        let source = Source::new("a", text, Origin::Stdin);
+        Workload::compile("a", vec![(source, 1)], &CompileOptions::default())
+    };
+    let error = compile("\\set table 1\nSELECT 1 FROM sbtest:{tabel};").unwrap_err();
+    assert_eq!((error.line, error.column), (2, 21));
+    assert!(error.message.contains("did you mean :table?"), "{error}");
+    let error = compile("SELECT 1 FROM sbtest:{x};").unwrap_err();
+    assert!(error.message.contains("\\set x random(1, :tables)"), "{error}");
+    compile("SELECT 1 AS x \\gset\nSELECT 1 FROM sbtest:{x};").unwrap();
+}
+
+#[test]
+fn scripts_of_a_mix_agree_on_their_defaults() {
+    let of = |size: u32| {
+        let text = format!("-- dbload: param n = {size}\n-- dbload: param n = 7\nSELECT :n;");
+        (Source::new(format!("s{size}"), text, Origin::Embedded), 1)
+    };
+    let options = CompileOptions::default();
+    let workload = Workload::compile("a", vec![of(1), of(1)], &options).unwrap();
+    assert_eq!(workload.variables[workload.slot("n").unwrap().0 as usize], Value::Int(1));
+    let error = Workload::compile("a", vec![of(1), of(2)], &options).unwrap_err().to_string();
+    assert!(error.contains("n = 1, not 2"), "{error}");
+}

@@ -11,6 +11,7 @@ use crate::runner::level::{Interval, Observer};
 use crate::runner::tally::OpenTally;
 use crate::stats::histogram::Histogram;
 use crate::units::format_tps;
+use crate::workload::Workload;
 
 /// Where a run's intervals go: which arm, round, workload and level they belong to.
 #[derive(Debug, Clone)]
@@ -24,6 +25,7 @@ pub(crate) struct Place {
 /// Writes rows and shows lines; remembers the first write error for the end of the run.
 pub(crate) struct Watch<'a> {
     pub(crate) place: Place,
+    pub(crate) workload: &'a Workload,
     pub(crate) folder: &'a mut ResultFolder,
     pub(crate) talk: &'a mut Talk,
     pub(crate) histograms: Option<HistogramLog>,
@@ -93,9 +95,10 @@ impl Watch<'_> {
         open: Option<&OpenTally>,
     ) -> Result<(), FolderError> {
         let Some(log) = &mut self.histograms else { return Ok(()) };
-        let statements = interval.tally.statements().iter().zip(1..);
+        let statements = self.workload.written().zip(1..);
         let statements: Vec<(String, &Histogram)> = statements
-            .filter_map(|(statement, number)| {
+            .filter_map(|((index, _), number)| {
+                let statement = &interval.tally.statements()[index];
                 let latency = statement.latency.as_deref().filter(|latency| !latency.is_empty())?;
                 Some((statement_tag(number), latency))
             })

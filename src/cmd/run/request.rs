@@ -53,6 +53,7 @@ pub(crate) fn workload(args: &LoadArgs, dialect: Dialect) -> anyhow::Result<Work
             args.protocol,
             Some(ProtocolArg::Extended | ProtocolArg::Prepared)
         ),
+        tables: None,
     };
     Ok(Workload::compile(&name, scripts, &options)?)
 }

@@ -187,10 +187,9 @@ fn scripts(frame: &Frame<'_>, total: &Tally, seconds: f64) -> Vec<Script> {
 fn statements(workload: &Workload, total: &Tally) -> Vec<Statement> {
     let mut numbers = vec![0; workload.scripts.len()];
     workload
-        .statements
-        .iter()
-        .zip(total.statements())
-        .map(|(statement, tally)| {
+        .written()
+        .map(|(index, statement)| {
+            let tally = &total.statements()[index];
             let number = &mut numbers[statement.script as usize];
             *number += 1;
             Statement {

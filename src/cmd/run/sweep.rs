@@ -130,6 +130,7 @@ impl Sweep<'_> {
         let level = Level::new(Arc::clone(self.workload), settings.clone());
         let mut watch = Watch {
             place: place.clone(),
+            workload: self.workload,
             folder: self.folder,
             talk: self.talk,
             histograms: None,

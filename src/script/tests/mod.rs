@@ -28,6 +28,7 @@ fn try_compile(text: &str, dialect: Dialect) -> Result<Compiled, ScriptError> {
         script: 0,
         dialect,
         allow_shell: true,
+        tables: 3,
         prepared_asked: false,
     };
     let Parsed { program, not_preparable } = parse(&input, &mut variables, &mut statements)?;

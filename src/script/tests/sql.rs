@@ -1,8 +1,9 @@
 //! Cutting a script into SQL commands, and writing them for each engine.
 
 use super::super::Dialect;
-use super::super::program::StatementKind;
-use super::{compile, try_compile};
+use super::super::program::{StatementKind, Step};
+use super::super::value::Value;
+use super::{compile, error, try_compile};
 
 fn texts(script: &str) -> Vec<String> {
     compile(script).statements.into_iter().map(|statement| statement.text).collect()
@@ -174,4 +175,62 @@ fn statements_are_counted_by_what_they_do() {
 fn backticks_quote_where_the_engine_has_them() {
     assert_eq!(rendered("SELECT `a;b`; SELECT 2", Dialect::Mysql), ["SELECT `a;b`", "SELECT 2"]);
     assert_eq!(rendered("SELECT `a;b`", Dialect::Postgres), ["SELECT `a", "b`"]);
+}
+
+#[test]
+fn a_table_of_a_set_becomes_a_statement_for_each_table() {
+    let script =
+        "SELECT c FROM sbtest:{table} s, \"a:{b}\" WHERE s.id = :id AND ':{x}' <> :{table}";
+    let compiled = compile(script);
+    let got: Vec<_> = compiled.statements.iter().map(|s| (s.table, s.sql.as_str())).collect();
+    let of =
+        |n| format!("SELECT c FROM sbtest{n} s, \"a:{{b}}\" WHERE s.id = $1 AND ':{{x}}' <> {n}");
+    assert_eq!(got, [(1, &*of(1)), (2, &*of(2)), (3, &*of(3))]);
+    assert!(compiled.not_preparable.is_none());
+    let Step::Sql { stmt, tables: Some(set), .. } = &compiled.steps[0] else { panic!("no set") };
+    let mut vars = vec![Value::Undefined; compiled.variables.names().len()];
+    for (value, chosen) in [
+        (Value::Int(2), Some(1)),
+        (Value::Text("3".into()), Some(2)),
+        (Value::Int(0), None),
+        (Value::Int(4), None),
+        (Value::Undefined, None),
+    ] {
+        vars[set.slot.0 as usize] = value;
+        assert_eq!(set.choose(*stmt, &vars).map(|stmt| stmt.0), chosen);
+    }
+}
+
+#[test]
+fn what_only_looks_like_a_table_of_a_set_is_pointed_at() {
+    for near in ["sbtest:{}", "sbtest:{1}", "sbtest:{ table }", "sbtest:{table", "sbtest:{a.b}"] {
+        let (line, column, message) = error(&format!("SELECT 1;\nSELECT * FROM {near} s;"));
+        assert_eq!((line, column), (2, 21), "{near}");
+        assert!(message.contains("sbtest:{table}"), "{message}");
+    }
+    let (_, column, message) = error("SELECT * FROM a:{x}, b:{y};");
+    assert!(column == 23 && message.contains("{x}"), "{column} {message}");
+    // In quotes, comments and after a cast it is text.
+    assert_eq!(texts("SELECT '{\"a\":{}}' /* :{ */"), ["SELECT '{\"a\":{}}' /* :{ */"]);
+}
+
+#[test]
+fn a_quoted_variable_is_a_parameter_or_a_literal() {
+    let compiled = compile("UPDATE t SET c = :'c' WHERE a = ARRAY[1,2][1:'2'] AND b = :'x''y'");
+    let statement = &compiled.statements[0];
+    assert!(statement.sql.starts_with("UPDATE t SET c = $1 WHERE a = ARRAY[1,2][1:'2']"));
+    assert!(statement.sql.ends_with("b = :'x''y'"), "{}", statement.sql);
+    assert!(compiled.not_preparable.is_none());
+    let literal = |value: Value, dialect| {
+        let compiled = try_compile("SELECT :'c'", dialect).unwrap();
+        let mut text = String::new();
+        compiled.statements[0].write_text(&[value], &mut text);
+        text
+    };
+    let tricky = || Value::Text("it's \\ 1".into());
+    assert_eq!(literal(tricky(), Dialect::Postgres), "SELECT 'it''s \\ 1'");
+    assert_eq!(literal(tricky(), Dialect::Mysql), "SELECT 'it''s \\\\ 1'");
+    assert_eq!(literal(Value::Int(5), Dialect::Sqlite), "SELECT '5'");
+    assert_eq!(literal(Value::Null, Dialect::Sqlite), "SELECT NULL");
+    assert_eq!(literal(Value::Undefined, Dialect::Sqlite), "SELECT :'c'");
 }
