@@ -31,6 +31,7 @@ on_every_postgres![
     a_results_folder_that_cannot_be_written_is_refused_before_anything_is_touched,
     rounds_repeat_the_whole_sweep,
     clean_removes_what_init_made_and_nothing_else,
+    more_clients_than_the_server_accepts_are_refused_before_anything_is_measured,
 ];
 
 /// Runs dbload on the database; `args` are written as on a command line.
@@ -297,4 +298,12 @@ fn clean_removes_what_init_made_and_nothing_else(db: &Database) {
     dbload(db, &place, "clean").expect_code(0);
     let tables = db.sql("SELECT relname FROM pg_class WHERE relkind = 'r' AND oid >= 16384");
     assert_eq!(tables, "mine");
+}
+
+fn more_clients_than_the_server_accepts_are_refused_before_anything_is_measured(db: &Database) {
+    let place = Place::new();
+    dbload(db, &place, "init --scale 1 --quiet").expect_code(0);
+    let refused = dbload(db, &place, "run --clients 2,9000 --duration 1s");
+    refused.expect_refusal(&["9000 clients", "accepts", "max_connections"]);
+    assert!(place.files().is_empty(), "{:?}", place.files());
 }

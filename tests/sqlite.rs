@@ -179,3 +179,38 @@ fn one_seed_and_any_number_of_jobs_load_the_same_rows() {
         assert_eq!(rows, 0, "{table}");
     }
 }
+
+#[test]
+fn more_clients_than_files_may_be_open_are_refused_before_anything_is_touched() {
+    let place = Place::new();
+    let run = format!(
+        "ulimit -Sn 100; ulimit -Hn 300; exec {} run --init --scale 1 --clients 5000 --duration 1s",
+        env!("CARGO_BIN_EXE_dbload")
+    );
+    let shell = std::process::Command::new("sh")
+        .args(["-c", &run])
+        .current_dir(place.path(""))
+        .env_clear()
+        .output()
+        .unwrap();
+    let said = String::from_utf8(shell.stderr).unwrap();
+    assert_eq!(shell.status.code(), Some(1), "{said}");
+    assert!(said.contains("5000 clients need") && said.contains("300"), "{said}");
+    assert!(place.files().is_empty(), "{:?}", place.files());
+}
+
+#[test]
+fn the_limit_of_open_files_is_raised_as_far_as_it_may_be() {
+    let place = Place::new();
+    let run = format!(
+        "ulimit -Sn 60; exec {} run --init --scale 1 --clients 20 -t 2 -n -S",
+        env!("CARGO_BIN_EXE_dbload")
+    );
+    let shell = std::process::Command::new("sh")
+        .args(["-c", &run])
+        .current_dir(place.path(""))
+        .env_clear()
+        .output()
+        .unwrap();
+    assert_eq!(shell.status.code(), Some(0), "{}", String::from_utf8_lossy(&shell.stderr));
+}

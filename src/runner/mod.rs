@@ -10,6 +10,7 @@ mod clock;
 pub(crate) mod crew;
 mod interpreter;
 pub(crate) mod level;
+pub(crate) mod limits;
 pub(crate) mod load;
 pub(crate) mod recorder;
 pub(crate) mod seeds;

@@ -1,5 +1,7 @@
 //! Whole levels over the simulated database, in virtual time, with exact numbers.
 
+mod scale;
+
 use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;

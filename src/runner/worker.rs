@@ -87,11 +87,15 @@ impl<E: Engine> Worker<E> {
         let _ = self.reports.send(Report::WorkerStarted { worker: self.index, thread });
         let worker = Rc::new(self);
         let connecting = Rc::new(Semaphore::new(CONNECTING_AT_ONCE));
+        // Woken from another thread, the runtime takes one client for every 31 that run already, and
+        // the last of thousands would start seconds late. So the order is passed on here.
+        let (passed_on, order) = watch::channel(Order::Wait);
         let mut tasks = Vec::with_capacity(worker.clients.len());
         for id in worker.clients.clone() {
             let (worker, connecting) = (Rc::clone(&worker), Rc::clone(&connecting));
+            let order = order.clone();
             let task = tokio::task::spawn_local(async move {
-                let end = worker.client(id, &connecting).await;
+                let end = worker.client(id, &connecting, order).await;
                 worker.forget_canceller(id);
                 if let Some(end) = end {
                     let _ = worker.reports.send(Report::Ended(id, end));
@@ -101,7 +105,13 @@ impl<E: Engine> Worker<E> {
         }
         let mut orders = worker.orders.clone();
         let abandoned = async {
-            let _ = orders.wait_for(|order| *order == Order::Abandon).await;
+            loop {
+                let order = *orders.borrow_and_update();
+                passed_on.send_replace(order);
+                if order == Order::Abandon || orders.changed().await.is_err() {
+                    break;
+                }
+            }
         };
         tokio::pin!(abandoned);
         let mut is_abandoned = false;
@@ -131,12 +141,17 @@ impl<E: Engine> Worker<E> {
     }
 
     /// One client from its first connection to its end; nothing when it never began.
-    async fn client(&self, id: ClientId, connecting: &Semaphore) -> Option<ClientEnd> {
+    async fn client(
+        &self,
+        id: ClientId,
+        connecting: &Semaphore,
+        mut order: watch::Receiver<Order>,
+    ) -> Option<ClientEnd> {
         let mut conn;
         let session = {
             // The semaphore is never closed.
             let _permit = connecting.acquire().await.ok()?;
-            if *self.orders.borrow() == Order::Abandon {
+            if *order.borrow() == Order::Abandon {
                 return None;
             }
             conn = match self.engine.connect().await {
@@ -151,8 +166,7 @@ impl<E: Engine> Worker<E> {
             }
         };
         let _ = self.reports.send(Report::Ready);
-        let mut orders = self.orders.clone();
-        let order = *orders.wait_for(|order| *order != Order::Wait).await.ok()?;
+        let order = *order.wait_for(|order| *order != Order::Wait).await.ok()?;
         if order == Order::Abandon {
             return None;
         }

@@ -24,6 +24,7 @@ use crate::result::Environment;
 use crate::result::environment::SCHEMA as ENVIRONMENT_SCHEMA;
 use crate::result::summary::{Arm, Program, SCHEMA};
 use crate::result::{Summary, Warning};
+use crate::runner::limits::allow_files;
 use crate::runner::load::{self, tables};
 use crate::schema::SchemaSize;
 use crate::schema::check::VerifyReport;
@@ -92,9 +93,18 @@ impl<'a> Job<'a> {
         engine: &Arc<E>,
         folder: &mut ResultFolder,
     ) -> anyhow::Result<Option<Exit>> {
+        let most = self.args.load.clients.0.iter().copied().max().unwrap_or(0);
+        let workers = self.args.load.workers.unwrap_or_else(request::default_workers);
+        allow_files::<E>(most, workers)?;
         let prepared = self.signals.or_interrupted(prepare(self.args, engine, self.sql, self.talk));
         let Some(prepared) = prepared.await else { return Ok(None) };
         let Prepared { facts, tables } = prepared?;
+        if let Some(max) = facts.clients_max.filter(|max| *max < most) {
+            bail!(
+                "{most} clients: the server accepts {max} connections of this user: take fewer \
+                 clients, or raise its max_connections"
+            );
+        }
         let scale = self.scale(tables.as_ref())?;
         let plan = request::plan(
             self.args,

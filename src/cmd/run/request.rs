@@ -197,7 +197,7 @@ fn whole_ms(duration: Duration) -> Duration {
 
 /// One worker drives tens of thousands of transactions a second; the rest of the machine is
 /// likely to be the server's.
-fn default_workers() -> u32 {
+pub(crate) fn default_workers() -> u32 {
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     u32::try_from(processors / 4).unwrap_or(1).max(1)
 }
