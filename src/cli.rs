@@ -51,7 +51,7 @@ pub(crate) enum Command {
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Target")]
 pub(crate) struct TargetArgs {
-    /// Database: postgres://USER@HOST:PORT/DB or sqlite:PATH; NAME=URL gives it a name
+    /// Database: postgres://USER@HOST:PORT/DB, mysql://USER@HOST:PORT/DB or sqlite:PATH; NAME=URL gives it a name
     #[arg(long, value_name = "URL", conflicts_with_all = ["host", "port", "user", "dbname", "database"])]
     pub(crate) target: Option<String>,
     /// PostgreSQL server, or the folder of its socket

@@ -9,6 +9,8 @@ macro_rules! embedded {
 
 /// (path from the top of the repository, text), in the order of the paths.
 pub const FILES: &[(&str, &str)] = &[
+    embedded!("sql/admin/mysql/facts.sql"),
+    embedded!("sql/admin/mysql/settings.sql"),
     embedded!("sql/admin/postgres/facts.sql"),
     embedded!("sql/admin/postgres/settings.sql"),
     embedded!("sql/admin/postgres/tablespace.sql"),
@@ -41,6 +43,18 @@ pub const FILES: &[(&str, &str)] = &[
     embedded!("sql/sbtest/sqlite/state_read.sql"),
     embedded!("sql/sbtest/sqlite/state_write.sql"),
     embedded!("sql/sbtest/sqlite/vacuum.sql"),
+    embedded!("sql/tpcb/mysql/before_run.sql"),
+    embedded!("sql/tpcb/mysql/check.sql"),
+    embedded!("sql/tpcb/mysql/columns.sql"),
+    embedded!("sql/tpcb/mysql/create.sql"),
+    embedded!("sql/tpcb/mysql/drop.sql"),
+    embedded!("sql/tpcb/mysql/foreign_keys.sql"),
+    embedded!("sql/tpcb/mysql/found.sql"),
+    embedded!("sql/tpcb/mysql/size.sql"),
+    embedded!("sql/tpcb/mysql/state_create.sql"),
+    embedded!("sql/tpcb/mysql/state_read.sql"),
+    embedded!("sql/tpcb/mysql/state_write.sql"),
+    embedded!("sql/tpcb/mysql/vacuum.sql"),
     embedded!("sql/tpcb/postgres/before_run.sql"),
     embedded!("sql/tpcb/postgres/check.sql"),
     embedded!("sql/tpcb/postgres/columns.sql"),

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::Exit;
 use crate::engine::Engine;
+use crate::engine::mysql::{self, MySql};
 use crate::engine::postgres::Postgres;
 use crate::engine::postgres::connect::Connector;
 use crate::engine::sqlite::Sqlite;
@@ -29,6 +30,11 @@ pub(super) async fn on_engine(
             let mut connector = Connector::new(target.clone())?;
             connector.check(ask).await?;
             command.on(Arc::new(Postgres::new(connector))).await
+        }
+        Target::MySql(target) => {
+            let mut connector = mysql::connect::Connector::new(target.clone())?;
+            connector.check(ask).await?;
+            command.on(Arc::new(MySql::new(connector))).await
         }
         Target::Sqlite(target) => {
             let engine = Sqlite::new(target.clone());

@@ -4,10 +4,12 @@
 //! number (the hot path, statically dispatched, no allocation); `Admin` does everything else over
 //! a connection of its own. Engines know SQL and wires, never files of results or printing.
 
+pub(crate) mod mysql;
 pub(crate) mod postgres;
 #[cfg(test)]
 pub(crate) mod sim;
 pub(crate) mod sqlite;
+mod tab_text;
 
 use std::collections::BTreeMap;
 use std::fmt;

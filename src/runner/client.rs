@@ -37,7 +37,9 @@ const LONGEST_OUTAGE: Duration = Duration::from_secs(60);
 
 /// Whether trying again cannot help: the login is refused, or the database is gone.
 fn is_permanent(error: &DbError) -> bool {
-    error.code().starts_with("28") || error.code() == "3D000"
+    // PostgreSQL's classes, then MySQL's numbers.
+    error.code().starts_with("28")
+        || matches!(error.code(), "3D000" | "1044" | "1045" | "1049" | "1698")
 }
 
 /// How a client came to its end.

@@ -49,7 +49,7 @@ pub(crate) async fn init<E: Engine>(
 ) -> Result<Outcome, LoadError> {
     plan.check()?;
     if !sql.has_storage_options() {
-        plan.check_plain(sql.engine_name())?;
+        plan.check_plain(sql.engine_name(), !sql.text("foreign_keys").is_empty())?;
     }
     let mut admin = engine.admin().await.map_err(LoadError::Connect)?;
     let existing = existing(&mut admin, sql, plan.partitions).await?;

@@ -43,7 +43,7 @@ impl SchemaSql {
 
     /// Whether `char(n)` is stored padded with blanks.
     pub fn pads_char(self) -> bool {
-        self.dialect == Dialect::Postgres
+        self.dialect != Dialect::Sqlite
     }
 
     /// Whether tables can have a fill factor, partitions, tablespaces, and be unlogged.

@@ -172,12 +172,21 @@ impl InitPlan {
         }
     }
 
-    /// Refuses what only PostgreSQL can do; `engine` is the name that the message shows.
-    pub fn check_plain(&self, engine: &'static str) -> Result<(), PlanError> {
+    /// Refuses what only PostgreSQL can do; `engine` is the name that the message shows, and some
+    /// of the others have foreign keys, too.
+    pub fn check_plain(
+        &self,
+        engine: &'static str,
+        has_foreign_keys: bool,
+    ) -> Result<(), PlanError> {
         let options = [
             (self.fillfactor != 100, "--fillfactor", "fill factor"),
             (self.unlogged, "--unlogged", "unlogged tables"),
-            (self.foreign_keys, "--foreign-keys", "way to add them after the load"),
+            (
+                self.foreign_keys && !has_foreign_keys,
+                "--foreign-keys",
+                "way to add them after the load",
+            ),
             (self.partitions > 0, "--partitions", "partitions"),
             (self.tablespace.is_some(), "--tablespace", "tablespaces"),
             (self.index_tablespace.is_some(), "--index-tablespace", "tablespaces"),
@@ -197,7 +206,7 @@ mod tests {
     fn the_defaults_are_allowed_everywhere() {
         let plan = InitPlan::default();
         assert_eq!(plan.check(), Ok(()));
-        assert_eq!(plan.check_plain("SQLite"), Ok(()));
+        assert_eq!(plan.check_plain("SQLite", false), Ok(()));
     }
 
     #[test]
@@ -247,7 +256,7 @@ mod tests {
     fn what_only_postgresql_has_is_refused_elsewhere_by_name() {
         let plan = InitPlan { partitions: 3, ..InitPlan::default() };
         assert_eq!(
-            plan.check_plain("SQLite").unwrap_err().to_string(),
+            plan.check_plain("SQLite", false).unwrap_err().to_string(),
             "--partitions is for PostgreSQL: SQLite has no partitions"
         );
     }

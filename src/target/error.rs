@@ -7,8 +7,8 @@
 pub enum TargetError {
     /// The text is no URL at all.
     #[error(
-        "\"{given}\" is no database URL: write postgres://USER@HOST:PORT/DATABASE or sqlite:PATH\
-         {hint}"
+        "\"{given}\" is no database URL: write postgres://USER@HOST:PORT/DATABASE, \
+         mysql://USER@HOST:PORT/DATABASE or sqlite:PATH{hint}"
     )]
     NotAUrl {
         /// What was given, without secrets.
@@ -17,20 +17,14 @@ pub enum TargetError {
         hint: String,
     },
     /// The scheme is not one that dbload knows.
-    #[error("\"{scheme}:\" is no engine of dbload's: postgres:, sqlite: are{hint}")]
+    #[error(
+        "\"{scheme}:\" is no engine of dbload's: postgres:, mysql:, mariadb:, sqlite: are{hint}"
+    )]
     Scheme {
         /// The scheme as given.
         scheme: String,
         /// Near name, or nothing.
         hint: String,
-    },
-    /// The scheme is known and not supported yet.
-    #[error(
-        "this version of dbload cannot drive MySQL or MariaDB yet ({url}): use postgres: or sqlite:"
-    )]
-    Mysql {
-        /// What was given, without secrets.
-        url: String,
     },
     /// The URL breaks the grammar.
     #[error("in {url}: {problem}")]

@@ -5,6 +5,8 @@
 
 mod env;
 mod error;
+mod mycnf;
+mod mysql;
 mod pgpass;
 mod postgres;
 mod redact;
@@ -17,6 +19,7 @@ use std::fmt;
 
 pub use env::Env;
 pub use error::TargetError;
+pub use mysql::{MySqlHost, MySqlTarget, TlsMode};
 pub use postgres::{ChannelBinding, PgHost, PgTarget, RootCert, SslMode};
 pub use redact::{redact, redact_args};
 pub use secret::Secret;
@@ -35,6 +38,8 @@ pub const DEFAULT_SQLITE_PATH: &str = "dbload.sqlite";
 pub enum Target {
     /// A PostgreSQL server.
     Postgres(PgTarget),
+    /// A MySQL or MariaDB server.
+    MySql(MySqlTarget),
     /// An SQLite file.
     Sqlite(SqliteTarget),
 }
@@ -44,13 +49,17 @@ impl Target {
     pub fn dialect(&self) -> Dialect {
         match self {
             Self::Postgres(_) => Dialect::Postgres,
+            Self::MySql(_) => Dialect::Mysql,
             Self::Sqlite(_) => Dialect::Sqlite,
         }
     }
 
-    /// The engine's name.
+    /// The engine's name: `mariadb` for a target that is named so, else that of its SQL.
     pub fn engine(&self) -> &'static str {
-        self.dialect().key()
+        match self {
+            Self::MySql(target) => target.scheme,
+            _ => self.dialect().key(),
+        }
     }
 }
 
@@ -59,6 +68,7 @@ impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Postgres(target) => target.fmt(f),
+            Self::MySql(target) => target.fmt(f),
             Self::Sqlite(target) => target.fmt(f),
         }
     }
@@ -222,7 +232,13 @@ fn parse(text: &str, why: &str, env: &Env) -> Result<NamedTarget, TargetError> {
             why: why.to_owned(),
             warnings: Vec::new(),
         }),
-        "mysql" | "mariadb" => Err(TargetError::Mysql { url: shown }),
+        engine @ ("mysql" | "mariadb") => {
+            let url = Url::parse(text)
+                .map_err(|problem| TargetError::Malformed { url: shown.clone(), problem })?;
+            let (target, warnings) = mysql::build(url, &shown, env)?;
+            let target = Target::MySql(target);
+            Ok(NamedTarget { name: named(engine), target, why: why.to_owned(), warnings })
+        }
         // Without the slashes it may be USER:PASSWORD@HOST, and then nothing of it may be shown.
         _ if !rest.starts_with("//") && text.contains('@') => {
             Err(TargetError::NotAUrl { given: shown, hint: String::new() })

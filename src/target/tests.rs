@@ -77,13 +77,21 @@ fn without_options_the_order_is_dbload_target_then_libpq_then_sqlite() {
 
 #[test]
 fn arms_are_named_before_the_url_or_after_the_engine() {
-    let named = by_targets(&["pg-18.3_a=postgres://u@h/d", "sqlite:a=b.db", "c=sqlite:c=d.db"]);
+    let named = by_targets(&[
+        "pg-18.3_a=postgres://u@h/d",
+        "sqlite:a=b.db",
+        "c=sqlite:c=d.db",
+        "mysql://u@h/d",
+        "mariadb://u@h/d",
+    ]);
     let names: Vec<_> =
         named.unwrap().into_iter().map(|arm| (arm.name, arm.target.to_string())).collect();
     let wanted = [
         ("pg-18.3_a", "postgres://u@h:5432/d"),
         ("sqlite", "sqlite:a=b.db"),
         ("c", "sqlite:c=d.db"),
+        ("mysql", "mysql://u@h:3306/d"),
+        ("mariadb", "mariadb://u@h:3306/d"),
     ];
     assert_eq!(names, wanted.map(|(name, url)| (name.to_owned(), url.to_owned())));
     let url = "postgresql://u@h/d";
@@ -99,8 +107,8 @@ fn what_is_no_target_is_refused_with_what_is_one() {
         ("host=h dbname=d", "key=value words are not understood"),
         ("postgrse://h/d", "did you mean \"postgres\"?"),
         ("oracle://h/d", "\"oracle:\" is no engine of dbload's"),
-        ("mysql://u:hunter2@h/d", "cannot drive MySQL or MariaDB yet (mysql://u:***@h/d)"),
-        ("m=mariadb://h/d", "cannot drive MySQL or MariaDB yet"),
+        ("mysql:h/d", "\"mysql:\" wants \"//\""),
+        ("mysql://u@h", "no database is named"),
         ("sqlite::memory:", "belongs to one connection"),
         ("postgres:h/d", "\"postgres:\" wants \"//\""),
     ] {
@@ -135,7 +143,9 @@ fn no_refusal_shows_a_password() {
         "postgres://u:@hunter2@h",
         "postgres:u:hunter2@h/d",
         "postgers://u:hunter2@h/d",
-        "mysql://u:hunter2@h/d",
+        "mysql://u:hunter2@h",
+        "mysql://u:hun@ter2@h/d",
+        "mariadb://u:hunter2@h/d?ssl-mode=x",
         "u:hunter2@h/d",
         "hunter2:x@h",
         "host=h password=hunter2",

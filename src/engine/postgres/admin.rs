@@ -9,7 +9,7 @@ use std::pin::{Pin, pin};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use deadpool_postgres::{
     Connect, Manager, ManagerConfig, Object, Pool, PoolError, RecyclingMethod, Runtime, TimeoutType,
 };
@@ -20,19 +20,15 @@ use tokio_postgres::{Client, Config, NoTls, SimpleQueryMessage};
 
 use super::connect::Connector;
 use super::error::from_driver;
+use crate::engine::tab_text::TabText;
 use crate::engine::{Admin, DbError, ErrorKind, ServerFacts};
-use crate::schema::{RowWriter, TableRows};
+use crate::schema::TableRows;
 
 /// One row about the server.
 const FACTS: &str = include_str!("../../../sql/admin/postgres/facts.sql");
 /// Settings that can change the figures.
 const SETTINGS: &str = include_str!("../../../sql/admin/postgres/settings.sql");
 
-/// Bytes of COPY data that are sent at once: larger pieces did not load faster, smaller ones wake
-/// the connection's task more often.
-const COPY_BYTES: usize = 64 * 1024;
-/// Room for the row that fills a piece; longer ones only make the buffer grow.
-const ROW_BYTES: usize = 1024;
 /// Connections of the pool; more than the loading streams of any sensible `--jobs`.
 const POOL_CONNECTIONS: usize = 1024;
 /// How long to wait for a connection when all are in use.
@@ -174,12 +170,12 @@ impl PgAdmin {
     ) -> Result<u64, tokio_postgres::Error> {
         let client = self.client.as_ref().expect("the caller has looked");
         let mut sink = pin!(client.copy_in::<_, Bytes>(&copy_statement(table)).await?);
-        let mut text = CopyText::default();
+        let mut text = TabText::default();
         let mut unreported = 0;
         for index in range {
             table.write_row(index, &mut text);
             unreported += 1;
-            if text.buffer.len() >= COPY_BYTES {
+            if text.is_full() {
                 sink.send(text.take()).await?;
                 done(unreported);
                 unreported = 0;
@@ -272,81 +268,9 @@ fn quote(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
-/// Rows in the text format of COPY.
-#[derive(Default)]
-struct CopyText {
-    buffer: BytesMut,
-    /// Within a row, behind its first column.
-    is_inside: bool,
-}
-
-impl CopyText {
-    /// The rows so far; the buffer is used again as soon as they are sent.
-    fn take(&mut self) -> Bytes {
-        let rows = self.buffer.split().freeze();
-        self.buffer.reserve(COPY_BYTES + ROW_BYTES);
-        rows
-    }
-
-    fn separate(&mut self) {
-        if self.is_inside {
-            self.buffer.extend_from_slice(b"\t");
-        }
-        self.is_inside = true;
-    }
-}
-
-impl RowWriter for CopyText {
-    fn int(&mut self, value: i64) {
-        self.separate();
-        self.buffer.extend_from_slice(itoa::Buffer::new().format(value).as_bytes());
-    }
-
-    fn text(&mut self, value: &str) {
-        self.separate();
-        let mut rest = value.as_bytes();
-        while let Some(at) = rest.iter().position(|b| matches!(b, b'\\' | b'\t' | b'\n' | b'\r')) {
-            let escape = match rest[at] {
-                b'\t' => b"\\t",
-                b'\n' => b"\\n",
-                b'\r' => b"\\r",
-                _ => b"\\\\",
-            };
-            self.buffer.extend_from_slice(&rest[..at]);
-            self.buffer.extend_from_slice(escape);
-            rest = &rest[at + 1..];
-        }
-        self.buffer.extend_from_slice(rest);
-    }
-
-    fn null(&mut self) {
-        self.separate();
-        self.buffer.extend_from_slice(b"\\N");
-    }
-
-    fn end_row(&mut self) {
-        self.buffer.extend_from_slice(b"\n");
-        self.is_inside = false;
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn rows_are_escaped_as_copy_wants_them() {
-        let mut text = CopyText::default();
-        text.int(i64::MIN);
-        text.text("a\tb\\N\nc\rd");
-        text.null();
-        text.text("");
-        text.end_row();
-        text.int(-1);
-        text.end_row();
-        assert_eq!(text.take(), "-9223372036854775808\ta\\tb\\\\N\\nc\\rd\t\\N\t\n-1\n");
-        assert!(text.take().is_empty());
-    }
 
     #[tokio::test]
     async fn an_error_of_ours_passes_through_the_pool() {

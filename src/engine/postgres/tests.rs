@@ -32,7 +32,7 @@ fn parse(url: String) -> PgTarget {
     let args = TargetArgs { targets: vec![url], ..TargetArgs::default() };
     match args.resolve(&Env::default()).unwrap().remove(0).target {
         Target::Postgres(target) => target,
-        Target::Sqlite(_) => panic!("the URL is not PostgreSQL's"),
+        _ => panic!("the URL is not PostgreSQL's"),
     }
 }
 

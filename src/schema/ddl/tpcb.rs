@@ -6,10 +6,13 @@ use crate::schema::files::SchemaSql;
 use crate::schema::plan::{InitPlan, PartitionMethod};
 use crate::schema::progress::LoadStep;
 use crate::schema::tpcb::{ACCOUNTS_PER_BRANCH, BIGINT_FROM_SCALE};
+use crate::script::Dialect;
 
 /// Bytes of one scale unit on PostgreSQL: 100,000 accounts of 134 bytes (12.8 MiB with page
 /// overhead) and 2.2 MiB of their key.
 const POSTGRES_UNIT_BYTES: u64 = 15_700_000;
+/// Bytes of one scale unit on MySQL: 100,000 accounts of 121 bytes in pages filled to 15/16.
+const MYSQL_UNIT_BYTES: u64 = 13_700_000;
 /// Bytes of one scale unit on SQLite: 100,000 accounts of 101 bytes, ordered by their key.
 const SQLITE_UNIT_BYTES: u64 = 11_000_000;
 
@@ -104,7 +107,11 @@ pub fn write_state(sql: SchemaSql, state: &State) -> Vec<String> {
 
 /// See [`super::estimated_bytes`].
 pub(super) fn estimated_bytes(sql: SchemaSql, scale: u32) -> u64 {
-    let unit = if sql.has_storage_options() { POSTGRES_UNIT_BYTES } else { SQLITE_UNIT_BYTES };
+    let unit = match sql.dialect() {
+        Dialect::Postgres => POSTGRES_UNIT_BYTES,
+        Dialect::Mysql => MYSQL_UNIT_BYTES,
+        Dialect::Sqlite => SQLITE_UNIT_BYTES,
+    };
     u64::from(scale) * unit
 }
 
@@ -113,7 +120,6 @@ mod tests {
     use super::*;
     use crate::schema::SchemaSize;
     use crate::schema::ddl::{create, estimated_bytes};
-    use crate::script::Dialect;
 
     fn postgres(plan: &InitPlan) -> Vec<String> {
         create(SchemaSql::tpcb(Dialect::Postgres), plan)

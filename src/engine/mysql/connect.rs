@@ -1,0 +1,166 @@
+//! Makes connections to a MySQL or MariaDB server.
+//!
+//! One way only: a connection asked for over TCP is never moved to a socket, as the driver would
+//! by itself, and the other way round; with `ssl-mode=PREFERRED` a server that does not encrypt is
+//! the one thing that changes how it is made.
+
+use std::future::Future;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use mysql_async::prelude::Queryable;
+use mysql_async::{Conn, Opts, OptsBuilder, SslOpts};
+
+use super::error::ConnectFailure;
+use crate::engine::DbError;
+use crate::target::{MySqlHost, MySqlTarget, Secret, TlsMode};
+
+/// The largest packet that the protocol has: what is too large for the server, the server says.
+const MAX_PACKET_BYTES: usize = 1 << 30;
+/// Seconds; a client is never idle so long. Named here so that the driver does not ask the server.
+const WAIT_TIMEOUT_S: usize = 28_800;
+
+/// Connects to one target; cloned cheaply.
+#[derive(Clone)]
+pub(crate) struct Connector(Arc<Parts>);
+
+struct Parts {
+    target: MySqlTarget,
+    plain: Opts,
+    /// Absent when the target never encrypts.
+    encrypted: Option<Opts>,
+    /// With `PREFERRED`: the server was seen not to encrypt.
+    unencrypted: AtomicBool,
+}
+
+impl Connector {
+    /// Reads the trusted certificates; does not connect yet.
+    pub(crate) fn new(target: MySqlTarget) -> Result<Self, DbError> {
+        let plain = options(&target);
+        let never = target.tls == TlsMode::Disabled || target.is_socket();
+        let encrypted = match never {
+            true => None,
+            false => {
+                let ssl = ssl_options(&target).map_err(|failure| failure.into_error(&target))?;
+                Some(plain.clone().ssl_opts(ssl).into())
+            }
+        };
+        let unencrypted = AtomicBool::new(false);
+        Ok(Self(Arc::new(Parts { target, plain: plain.into(), encrypted, unencrypted })))
+    }
+
+    /// Makes a first connection and closes it. When the server refuses a login without password,
+    /// `ask` is called once with what it is for; its answer is kept for all connections.
+    pub(crate) async fn check(
+        &mut self,
+        ask: impl FnOnce(&str) -> Option<Secret>,
+    ) -> Result<(), DbError> {
+        let failure = match self.attempt().await {
+            Ok(conn) => {
+                // A server that has hung up meanwhile is met again in a moment.
+                let _ = conn.disconnect().await;
+                return Ok(());
+            }
+            Err(failure) => failure,
+        };
+        let target = &self.0.target;
+        if failure.wants_password(target) {
+            let what = format!("Password for user {} on {}: ", target.user, target.place());
+            if let Some(password) = ask(&what) {
+                let target = MySqlTarget { password: Some(password), ..target.clone() };
+                *self = Self::new(target)?;
+                return self.connect().await.map(drop);
+            }
+        }
+        Err(failure.into_error(&self.0.target))
+    }
+
+    /// Connects and logs in.
+    pub(crate) async fn connect(&self) -> Result<Conn, DbError> {
+        self.attempt().await.map_err(|failure| failure.into_error(&self.0.target))
+    }
+
+    /// Asks the server to stop what connection `id` does. Silent when that fails: the connection
+    /// may be gone, or done.
+    pub(super) async fn cancel(&self, id: u32) {
+        if let Ok(mut conn) = self.attempt().await {
+            let _ = conn.query_drop(format!("KILL QUERY {id}")).await;
+            let _ = conn.disconnect().await;
+        }
+    }
+
+    async fn attempt(&self) -> Result<Conn, ConnectFailure> {
+        let parts = &*self.0;
+        let preferred = parts.target.tls == TlsMode::Preferred;
+        let encrypted = parts.encrypted.as_ref();
+        let Some(encrypted) = encrypted.filter(|_| !parts.unencrypted.load(Ordering::Relaxed))
+        else {
+            return self.within(Conn::new(parts.plain.clone())).await;
+        };
+        match self.within(Conn::new(encrypted.clone())).await {
+            Err(failure) if preferred && failure.is_unencrypted() => {
+                parts.unencrypted.store(true, Ordering::Relaxed);
+                self.within(Conn::new(parts.plain.clone())).await
+            }
+            result => result,
+        }
+    }
+
+    async fn within(
+        &self,
+        connecting: impl Future<Output = mysql_async::Result<Conn>>,
+    ) -> Result<Conn, ConnectFailure> {
+        let Some(limit) = self.0.target.connect_timeout else { return Ok(connecting.await?) };
+        match tokio::time::timeout(limit, connecting).await {
+            Ok(made) => Ok(made?),
+            Err(_) => Err(ConnectFailure::Timeout),
+        }
+    }
+}
+
+fn options(target: &MySqlTarget) -> OptsBuilder {
+    let options = OptsBuilder::default()
+        .user(Some(&target.user))
+        .pass(target.password.as_ref().map(Secret::expose))
+        .db_name(Some(&target.database))
+        .prefer_socket(false)
+        // Statements are kept by number in the session.
+        .stmt_cache_size(0)
+        .client_found_rows(true)
+        .max_allowed_packet(Some(MAX_PACKET_BYTES))
+        .wait_timeout(Some(WAIT_TIMEOUT_S));
+    match &target.host {
+        MySqlHost::Socket(path) => options.socket(Some(path.display().to_string())),
+        MySqlHost::Tcp { name, port } => options.ip_or_hostname(name).tcp_port(*port),
+    }
+}
+
+fn ssl_options(target: &MySqlTarget) -> Result<SslOpts, ConnectFailure> {
+    if target.tls < TlsMode::VerifyCa {
+        return Ok(SslOpts::default().with_danger_accept_invalid_certs(true));
+    }
+    let roots = match &target.ca {
+        Some(path) => {
+            let pem = std::fs::read(path).map_err(|error| {
+                let path = path.display();
+                ConnectFailure::Certificates(format!(
+                    "trusted certificates (ssl-ca): {path}: {error}"
+                ))
+            })?;
+            vec![pem.into()]
+        }
+        None => {
+            let loaded = rustls_native_certs::load_native_certs();
+            if let (true, Some(error)) = (loaded.certs.is_empty(), loaded.errors.first()) {
+                return Err(ConnectFailure::Certificates(format!(
+                    "the operating system's certificates: {error}; name a file with ssl-ca"
+                )));
+            }
+            loaded.certs.into_iter().map(|cert| cert.to_vec().into()).collect()
+        }
+    };
+    Ok(SslOpts::default()
+        .with_root_certs(roots)
+        .with_disable_built_in_roots(true)
+        .with_danger_skip_domain_validation(target.tls == TlsMode::VerifyCa))
+}
