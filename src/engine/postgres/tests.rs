@@ -117,16 +117,17 @@ async fn a_running_statement_is_cancelled() {
         let connector = Connector::new(target).unwrap();
         let (client, _) = connector.connect_client().await.unwrap();
         let token = client.cancel_token();
-        let (result, ()) = tokio::join!(client.batch_execute("SELECT pg_sleep(60)"), async {
-            // Again until it has begun.
-            for _ in 0..100 {
-                connector.cancel(&token).await;
-                tokio::time::sleep(std::time::Duration::from_millis(20)).await;
-                if client.batch_execute("").await.is_ok() {
-                    break;
+        let sleeping = client.batch_execute("SELECT pg_sleep(60)");
+        tokio::pin!(sleeping);
+        // Again and again: a request that comes before the statement has begun cancels nothing.
+        let result = loop {
+            tokio::select! {
+                result = &mut sleeping => break result,
+                () = tokio::time::sleep(std::time::Duration::from_millis(20)) => {
+                    connector.cancel(&token).await;
                 }
             }
-        });
+        };
         let error = super::error::from_driver(&result.unwrap_err());
         assert_eq!((error.kind(), error.code()), (ErrorKind::Cancelled, "57014"));
     }

@@ -139,6 +139,7 @@ impl Observer for Look {
 }
 
 #[test]
+#[ignore = "takes both processors for eight seconds: scripts/test runs it alone"]
 fn thousands_of_clients_cost_little_and_get_equal_shares() {
     // A socket at either end; `allow_files` reckons with a timer beside dbload's.
     allow_files::<Postgres>(CLIENTS + CLIENTS / 2, 1).unwrap();
