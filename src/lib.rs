@@ -11,6 +11,7 @@
 //! | 3 | `engine` `host` | databases and the machine |
 //! | 4 | `runner` | measures, loads |
 //! | 4 | `report` | shows results; reads floors 0 to 2 only |
+//! | 5 | `measure` | measures a plan, and writes its results |
 //! | 6 | `cli` `cmd` | understands what is asked, and does it |
 
 use std::ffi::OsString;
@@ -32,6 +33,7 @@ mod cli;
 mod cmd;
 mod engine;
 mod host;
+mod measure;
 mod runner;
 
 /// Runs the program with these arguments, the program's name first; returns the exit code.

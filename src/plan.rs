@@ -8,6 +8,9 @@ use sha2::{Digest, Sha256};
 
 use crate::units::{BareUnit, format_duration, parse_duration};
 
+/// Measured when neither a duration nor a number of transactions is given.
+pub const DEFAULT_DURATION: Duration = Duration::from_secs(60);
+
 /// How statements travel to the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

@@ -24,6 +24,7 @@ const FLOORS: &[(&str, u8)] = &[
     ("host", 3),
     ("runner", 4),
     ("report", 4),
+    ("measure", 5),
     ("cli", 6),
     ("cmd", 6),
     ("lib", 7),

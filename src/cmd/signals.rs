@@ -7,11 +7,12 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 
 use super::Exit;
+use crate::measure::Interrupt;
 
 /// Listens for the rest of the program's life.
 #[derive(Debug, Clone)]
 pub(crate) struct Signals {
-    interrupted: watch::Receiver<bool>,
+    interrupt: Interrupt,
     exit: Rc<Cell<Option<Exit>>>,
 }
 
@@ -38,12 +39,12 @@ impl Signals {
                 sender.send_replace(true);
             }
         });
-        Ok(Self { interrupted, exit })
+        Ok(Self { interrupt: Interrupt::new(interrupted), exit })
     }
 
-    /// Becomes true with the first signal.
-    pub(crate) fn interrupted(&self) -> watch::Receiver<bool> {
-        self.interrupted.clone()
+    /// The wish to end that the first signal is.
+    pub(crate) fn interrupt(&self) -> &Interrupt {
+        &self.interrupt
     }
 
     /// The exit code that the first signal asks for.
@@ -53,10 +54,6 @@ impl Signals {
 
     /// Runs `future` to its end, or to the first signal.
     pub(crate) async fn or_interrupted<T>(&self, future: impl Future<Output = T>) -> Option<T> {
-        let mut interrupted = self.interrupted();
-        tokio::select! {
-            result = future => Some(result),
-            _ = interrupted.wait_for(|interrupted| *interrupted) => None,
-        }
+        self.interrupt.or_interrupted(future).await
     }
 }

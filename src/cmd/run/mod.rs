@@ -1,11 +1,6 @@
 //! `dbload run`: options in, levels measured one after the other, results written as they come.
 
-mod environment;
-mod monitor;
-mod observe;
 mod request;
-mod result;
-mod sweep;
 
 use std::sync::Arc;
 
@@ -17,6 +12,7 @@ use super::tables::{LoadTalk, init_plan};
 use super::{Exit, target};
 use crate::cli::RunArgs;
 use crate::engine::{Admin, Engine, ServerFacts};
+use crate::measure::{Sweep, environment};
 use crate::plan::RunPlan;
 use crate::report::text::Look;
 use crate::report::{Output, ResultFolder, Style, Talk, report_width, text};
@@ -34,7 +30,6 @@ use crate::target::{Env, NamedTarget, redact_args};
 use crate::workload::Workload;
 
 use request::Found;
-use sweep::Sweep;
 
 /// Measures what the options ask for.
 pub(crate) async fn run(args: RunArgs, env: &Env, signals: &Signals) -> anyhow::Result<Exit> {
@@ -123,7 +118,7 @@ impl<'a> Job<'a> {
             plan: &plan,
             workload: &self.workload,
             sql: self.sql,
-            signals: self.signals,
+            interrupt: self.signals.interrupt(),
             talk: self.talk,
             folder,
             summary,

@@ -3,14 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::bail;
 use tokio::time::Instant;
 
 use super::monitor::HostWatch;
 use super::observe::{Place, Watch};
-use super::request;
 use super::result::{Frame, run_of};
-use crate::cmd::signals::Signals;
+use super::{Interrupt, MeasureError, settings};
 use crate::engine::{Engine, ServerFacts};
 use crate::host::HostMonitor;
 use crate::plan::RunPlan;
@@ -25,29 +23,29 @@ use crate::schema::files::SchemaSql;
 use crate::workload::Workload;
 
 /// A sweep that is about to begin.
-pub(super) struct Sweep<'a> {
-    pub(super) plan: &'a RunPlan,
-    pub(super) workload: &'a Arc<Workload>,
-    pub(super) sql: SchemaSql,
-    pub(super) signals: &'a Signals,
-    pub(super) talk: &'a mut Talk,
-    pub(super) folder: &'a mut ResultFolder,
-    pub(super) summary: Summary,
-    pub(super) script_files: Vec<String>,
+pub(crate) struct Sweep<'a> {
+    pub(crate) plan: &'a RunPlan,
+    pub(crate) workload: &'a Arc<Workload>,
+    pub(crate) sql: SchemaSql,
+    pub(crate) interrupt: &'a Interrupt,
+    pub(crate) talk: &'a mut Talk,
+    pub(crate) folder: &'a mut ResultFolder,
+    pub(crate) summary: Summary,
+    pub(crate) script_files: Vec<String>,
     /// What the server says about itself.
-    pub(super) facts: &'a ServerFacts,
+    pub(crate) facts: &'a ServerFacts,
     /// Watches the machine; absent with `--no-monitor`.
-    pub(super) host: Option<HostMonitor>,
+    pub(crate) host: Option<HostMonitor>,
     /// Each error is shown as it comes.
-    pub(super) show_errors: bool,
+    pub(crate) show_errors: bool,
 }
 
 impl Sweep<'_> {
     /// Measures level after level. Nothing when a signal came before anything was measured.
-    pub(super) async fn run<E: Engine>(
+    pub(crate) async fn run<E: Engine>(
         mut self,
         engine: &Arc<E>,
-    ) -> anyhow::Result<Option<Summary>> {
+    ) -> Result<Option<Summary>, MeasureError> {
         let levels = self.plan.clients.clone();
         let of = levels.len() * self.plan.rounds as usize;
         let mut number = 0;
@@ -72,7 +70,7 @@ impl Sweep<'_> {
                     // What was measured before is kept and shown.
                     Err(error) if !self.summary.runs.is_empty() => {
                         self.summary.warnings.push(format!(
-                            "the level of {clients} clients could not be measured: {error:#}"
+                            "the level of {clients} clients could not be measured: {error}"
                         ));
                         return Ok(self.ended());
                     }
@@ -105,14 +103,14 @@ impl Sweep<'_> {
         place: Place,
         number: usize,
         of: usize,
-    ) -> anyhow::Result<bool> {
+    ) -> Result<bool, MeasureError> {
         if self.plan.maintain {
             // A connection of its own: the one before may have ended with the server.
             let maintaining = async {
                 let mut admin = engine.admin().await?;
-                tables::before_level(&mut admin, self.sql).await.map_err(anyhow::Error::from)
+                Ok::<_, MeasureError>(tables::before_level(&mut admin, self.sql).await?)
             };
-            let maintained = self.signals.or_interrupted(maintaining).await;
+            let maintained = self.interrupt.or_interrupted(maintaining).await;
             match maintained {
                 Some(result) => result?,
                 None => return Ok(false),
@@ -126,7 +124,7 @@ impl Sweep<'_> {
             number,
             of,
         });
-        let settings = request::level(self.plan, place.clients, self.show_errors);
+        let settings = settings::level(self.plan, place.clients, self.show_errors);
         let level = Level::new(Arc::clone(self.workload), settings.clone());
         let mut watch = Watch {
             place: place.clone(),
@@ -138,7 +136,7 @@ impl Sweep<'_> {
             write_error: None,
             sweep: SweepClock::new(self.plan, number, of),
         };
-        let interrupted = self.signals.interrupted();
+        let interrupted = self.interrupt.receiver();
         let outcome = measure(engine, level, Launch::Threads, interrupted, &mut watch).await;
         let mut write_error = watch.write_error.take();
         let histograms = watch.histograms.take();
@@ -146,10 +144,7 @@ impl Sweep<'_> {
         let outcome = match outcome {
             Ok(outcome) => outcome,
             Err(StartError::Interrupted) => return Ok(false),
-            Err(StartError::Client(error)) => {
-                bail!("a client could not start at {} clients: {error}", place.clients)
-            }
-            Err(StartError::Worker(error)) => bail!("a worker could not be started: {error}"),
+            Err(error) => return Err(MeasureError::of_start(error, place.clients)),
         };
         let host = host.and_then(|host| host.counters(outcome.total.committed()));
         if let Some(log) = &histograms
@@ -187,7 +182,7 @@ impl Sweep<'_> {
 
 /// Where a sweep stands in time, for the progress bar.
 #[derive(Debug)]
-pub(super) struct SweepClock {
+pub(crate) struct SweepClock {
     number: usize,
     of: usize,
     /// Of one level with its warm-up; unknown where transactions are counted.

@@ -9,12 +9,12 @@ use crate::result::environment::Storage;
 
 /// The storage of a server's data folder; unknown on another machine, and where the server does
 /// not tell the folder.
-pub(super) fn storage(facts: &ServerFacts) -> Option<Storage> {
+pub(crate) fn storage(facts: &ServerFacts) -> Option<Storage> {
     crate::host::storage_of(facts.data_directory.as_deref().filter(|_| facts.local))
 }
 
 /// Watches this machine, and the devices of a server that runs on it.
-pub(super) fn monitor(facts: &ServerFacts) -> HostMonitor {
+pub(crate) fn monitor(facts: &ServerFacts) -> HostMonitor {
     let watched = |folder: &Option<String>| -> Option<Watched> {
         let folder = Path::new(folder.as_deref().filter(|_| facts.local)?);
         Found::of(folder).ok()?.watched()

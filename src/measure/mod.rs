@@ -1,0 +1,16 @@
+//! Measures a plan: workload, connected engine and results folder in, runs of a `Summary` out.
+//!
+//! Stands between the runner, which knows no files, and the commands, which know what was asked.
+
+pub(crate) mod environment;
+mod error;
+mod interrupt;
+mod monitor;
+mod observe;
+mod result;
+mod settings;
+mod sweep;
+
+pub(crate) use error::MeasureError;
+pub(crate) use interrupt::Interrupt;
+pub(crate) use sweep::Sweep;
