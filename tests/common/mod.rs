@@ -4,6 +4,7 @@
 
 #![allow(dead_code, unused_macros, unused_imports, reason = "each test program uses a part of it")]
 
+pub(crate) mod mysql;
 pub(crate) mod postgres;
 pub(crate) mod program;
 pub(crate) mod results;

@@ -88,7 +88,7 @@ impl Place {
     fn command<A: AsRef<OsStr>>(&self, args: &[A]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_dbload"));
         for (name, _) in std::env::vars() {
-            if name.starts_with("PG") || name.starts_with("DBLOAD") {
+            if ["PG", "MYSQL", "DBLOAD"].iter().any(|start| name.starts_with(start)) {
                 command.env_remove(name);
             }
         }

@@ -36,8 +36,13 @@ fn kind_of(code: u16, sqlstate: &str) -> ErrorKind {
 }
 
 fn server_error(error: &ServerError) -> DbError {
-    let kind = kind_of(error.code, &error.state);
-    DbError::new(kind, error.code.to_string(), error.message.clone())
+    DbError::new(kind_of(error.code, &error.state), error.code.to_string(), message_of(error))
+}
+
+/// The server's words. An account is written without its @: whatever stands before one may be a
+/// password to those who take passwords out of messages.
+fn message_of(error: &ServerError) -> String {
+    error.message.replace("'@'", "' at '")
 }
 
 /// Any failure on a connection that stands.
@@ -159,7 +164,7 @@ fn socket_sentence(error: &io::Error, target: &MySqlTarget) -> String {
 
 fn refused(error: &ServerError, target: &MySqlTarget) -> DbError {
     let place = target.place();
-    let (user, database, message) = (&target.user, &target.database, &error.message);
+    let (user, database, message) = (&target.user, &target.database, message_of(error));
     let text = match error.code {
         1045 | 1698 if target.password.is_none() => format!(
             "the server on {place} refused user \"{user}\" without a password: put it into the \
