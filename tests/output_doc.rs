@@ -195,6 +195,7 @@ fn full_summary() -> Summary {
             name: String::new(),
             target: String::new(),
             engine: String::new(),
+            transport: None,
             server_version: None,
             settings: free(String::new()),
             storage: Some(storage()),

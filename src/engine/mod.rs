@@ -4,6 +4,8 @@
 //! number (the hot path, statically dispatched, no allocation); `Admin` does everything else over
 //! a connection of its own. Engines know SQL and wires, never files of results or printing.
 
+#[cfg(test)]
+mod conformance;
 pub(crate) mod mysql;
 pub(crate) mod postgres;
 #[cfg(test)]
@@ -160,6 +162,11 @@ pub(crate) struct ServerFacts {
     pub(crate) local: bool,
     /// How many clients it accepts; absent when there is no limit.
     pub(crate) clients_max: Option<u32>,
+    /// How this connection reaches it: `socket` (a Unix socket), `tcp`, or `tls` (TCP, encrypted);
+    /// absent where nothing is connected to.
+    pub(crate) transport: Option<String>,
+    /// What makes loading slower than it could be, and what to change.
+    pub(crate) load_note: Option<String>,
     /// How often it makes a checkpoint, in seconds; absent when it does not go by the clock.
     pub(crate) checkpoint_s: Option<f64>,
 }

@@ -55,6 +55,8 @@ pub struct Arm {
     pub target: String,
     /// `postgres`, `mysql`, `mariadb` or `sqlite`.
     pub engine: String,
+    /// How it was reached: `socket`, `tcp` or `tls`.
+    pub transport: Option<String>,
     /// Version as the server states it.
     pub server_version: Option<String>,
     /// Server settings that differ from their default.

@@ -58,7 +58,10 @@ pub(crate) async fn init<E: Engine>(
         return Ok(Outcome::Reused(found));
     }
     let size_bytes = ddl::estimated_bytes(sql, plan);
-    let jobs = check_server::<E>(&mut admin, sql, plan, size_bytes).await?;
+    let (jobs, note) = check_server::<E>(&mut admin, sql, plan, size_bytes).await?;
+    if let Some(note) = note {
+        progress.note(&note);
+    }
     if jobs < plan.jobs {
         progress.note(&format!(
             "{} has one writer: loading over one connection, not {}",
@@ -109,13 +112,14 @@ async fn may_load<A: Admin>(
     Ok(Some(found))
 }
 
-/// Refuses what the server or its disk cannot do. Returns the number of connections that load.
+/// Refuses what the server or its disk cannot do. Returns the number of connections that load, and
+/// what to say about the load.
 async fn check_server<E: Engine>(
     admin: &mut E::Admin,
     sql: SchemaSql,
     plan: &InitPlan,
     needed_bytes: u64,
-) -> Result<u32, LoadError> {
+) -> Result<(u32, Option<String>), LoadError> {
     let facts = admin.facts().await.map_err(LoadError::doing("asking for the settings"))?;
     let jobs = if E::BLOCKING { 1 } else { plan.jobs };
     if let Some(max) = facts.clients_max
@@ -144,7 +148,7 @@ async fn check_server<E: Engine>(
         let freed = freed.filter(|_| plan.replace).and_then(|bytes| bytes.parse().ok());
         space::check(folder, plan.size, needed_bytes, freed.unwrap_or(0))?;
     }
-    Ok(jobs)
+    Ok((jobs, facts.load_note))
 }
 
 /// Drops old tables and makes new ones, in one transaction: if the new ones cannot be made, the old

@@ -1,8 +1,12 @@
--- One row: version, folder of the data, bytes of this database, whether the server runs on the
+-- One row: version, folders of the data and of the log, bytes of this database, whether the server runs on the
 -- client's machine, connections it has for this user.
 select
   @@version,
   @@datadir,
+  case
+    when @@innodb_log_group_home_dir like '/%' then @@innodb_log_group_home_dir
+    else concat(@@datadir, trim(leading './' from coalesce(@@innodb_log_group_home_dir, '')))
+  end,
   (select coalesce(sum(data_length + index_length), 0) from information_schema.tables
    where table_schema = database()),
   -- The client's address as the server sees it; a socket is localhost. A port forwarded into a

@@ -1,6 +1,6 @@
 -- One row: version, folders of the data and of the log (NULL when this user may not know them),
 -- bytes of this database, whether the server runs on the client's machine, connections it has for
--- this user, seconds between checkpoints.
+-- this user, seconds between checkpoints, and how the connection comes.
 SELECT
   current_setting('server_version'),
   (SELECT setting FROM pg_settings WHERE name = 'data_directory'),
@@ -19,4 +19,9 @@ SELECT
       (SELECT nullif(rolconnlimit, -1) FROM pg_roles WHERE rolname = session_user)
     )
   END,
-  (SELECT setting FROM pg_settings WHERE name = 'checkpoint_timeout')
+  (SELECT setting FROM pg_settings WHERE name = 'checkpoint_timeout'),
+  CASE
+    WHEN inet_client_addr() IS NULL THEN 'socket'
+    WHEN (SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()) THEN 'tls'
+    ELSE 'tcp'
+  END

@@ -198,6 +198,7 @@ impl<'a> Job<'a> {
                 name: self.named.name.clone(),
                 target: self.named.target.to_string(),
                 engine: self.named.target.engine().to_owned(),
+                transport: facts.transport.clone(),
                 server_version: Some(facts.version.clone()),
                 settings: facts.settings.clone(),
                 storage: environment::storage(facts),

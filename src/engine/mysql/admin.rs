@@ -24,6 +24,9 @@ const FACTS: &str = include_str!("../../../sql/admin/mysql/facts.sql");
 const SETTINGS: &str = include_str!("../../../sql/admin/mysql/settings.sql");
 /// For the session that loads: our rows are known to fit the keys.
 const BEFORE_LOAD: &str = "SET SESSION unique_checks = 0, foreign_key_checks = 0";
+/// Said before a load where the server allows no LOAD DATA LOCAL.
+const NO_LOAD_DATA: &str = "the server does not allow LOAD DATA LOCAL (local_infile is off): \
+                            loading by INSERT, which takes longer";
 /// Bytes of an INSERT statement: a fraction of the smallest `max_allowed_packet` in use, 16 MiB.
 const INSERT_BYTES: usize = 512 * 1024;
 /// Pieces of rows that may wait for the server to take them.
@@ -32,14 +35,15 @@ const PIECES: usize = 2;
 /// A connection for administration.
 pub(crate) struct MySqlAdmin {
     conn: Conn,
+    is_socket: bool,
     /// Set when the server refused LOAD DATA LOCAL.
     inserts: bool,
     prepared_to_load: bool,
 }
 
 impl MySqlAdmin {
-    pub(super) fn new(conn: Conn) -> Self {
-        Self { conn, inserts: false, prepared_to_load: false }
+    pub(super) fn new(conn: Conn, is_socket: bool) -> Self {
+        Self { conn, is_socket, inserts: false, prepared_to_load: false }
     }
 
     /// Streams rows into LOAD DATA LOCAL. Returns the rows that were written.
@@ -168,6 +172,7 @@ impl Admin for MySqlAdmin {
         let mut facts = ServerFacts {
             version: next().unwrap_or_default(),
             data_directory: next(),
+            log_directory: next(),
             database_bytes: next().and_then(|bytes| bytes.parse().ok()),
             local: next().as_deref() == Some("1"),
             clients_max: next().and_then(|count| count.parse().ok()),
@@ -178,6 +183,17 @@ impl Admin for MySqlAdmin {
                 facts.settings.insert(name.clone(), value.clone());
             }
         }
+        if facts.settings.get("local_infile").is_some_and(|value| value == "OFF") {
+            facts.load_note = Some(NO_LOAD_DATA.to_owned());
+        }
+        let cipher = self.rows("show session status like 'Ssl_cipher'").await?;
+        let is_encrypted = matches!(&cipher[..], [row] if matches!(&row[..],
+            [_, Some(cipher)] if !cipher.is_empty()));
+        facts.transport = Some(match (self.is_socket, is_encrypted) {
+            (true, _) => "socket".to_owned(),
+            (false, true) => "tls".to_owned(),
+            (false, false) => "tcp".to_owned(),
+        });
         Ok(facts)
     }
 }

@@ -49,6 +49,11 @@ impl Connector {
         Ok(Self(Arc::new(Parts { target, plain: plain.into(), encrypted, unencrypted })))
     }
 
+    /// The target.
+    pub(super) fn target(&self) -> &MySqlTarget {
+        &self.0.target
+    }
+
     /// Makes a first connection and closes it. When the server refuses a login without password,
     /// `ask` is called once with what it is for; its answer is kept for all connections.
     pub(crate) async fn check(

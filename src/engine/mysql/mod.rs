@@ -77,6 +77,6 @@ impl Engine for MySql {
     }
 
     async fn admin(&self) -> Result<MySqlAdmin, DbError> {
-        Ok(MySqlAdmin::new(self.connector.connect().await?))
+        Ok(MySqlAdmin::new(self.connector.connect().await?, self.connector.target().is_socket()))
     }
 }

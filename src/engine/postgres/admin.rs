@@ -246,6 +246,7 @@ impl Admin for PgAdmin {
             local: next().as_deref() == Some("t"),
             clients_max: next().and_then(|count| count.parse().ok()),
             checkpoint_s: next().and_then(|seconds| seconds.parse().ok()),
+            transport: next(),
             ..ServerFacts::default()
         };
         for row in self.rows(SETTINGS).await? {

@@ -138,6 +138,8 @@ impl Admin for SqliteAdmin {
             local: true,
             clients_max: None,
             checkpoint_s: None,
+            transport: None,
+            load_note: None,
         })
     }
 }
