@@ -242,7 +242,7 @@ async fn consume<P: Wire>(
         }
         if let Some(keep) = keep.as_deref_mut() {
             keep.push(Kept {
-                rows,
+                rows: if columns.is_empty() { 0 } else { rows },
                 returns_rows: !columns.is_empty(),
                 columns: columns.iter().map(|column| column.name_str().into_owned()).collect(),
                 last: last.map(cells).unwrap_or_default(),

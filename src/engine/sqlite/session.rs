@@ -183,12 +183,12 @@ fn step(
         }
     }
     drop(rows);
-    if writes {
-        count = conn.total_changes() - before;
-    }
     if let (Some(keep), Some(mut kept)) = (keep, kept) {
         kept.rows = count;
         keep.push(kept);
+    }
+    if writes {
+        count = conn.total_changes() - before;
     }
     Ok(count)
 }
