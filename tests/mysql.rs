@@ -230,6 +230,21 @@ fn sums_agree_after_lock_wait_timeouts() {
 }
 
 #[test]
+fn without_load_data_local_rows_are_inserted_and_it_is_said() {
+    with_server(|server| {
+        let (db, place) = (&server.database(), Place::new());
+        db.sql("set global local_infile = 0");
+        let ended = dbload(db, &place, "init --scale 1 --jobs 2").expect_code(0);
+        assert!(ended.stderr.contains("local_infile is off"), "{ended}");
+        assert_eq!(db.rows("pgbench_accounts"), 100_000);
+        let results = dbload(db, &place, "run -c 2 -t 20 --verify").expect_code(0).results();
+        let arm = &results.summary["arms"][0];
+        assert_eq!(arm["settings"]["local_infile"], "OFF");
+        assert!(arm["transport"] == "tcp" || arm["transport"] == "tls", "{arm}");
+    });
+}
+
+#[test]
 fn a_server_that_is_killed_leaves_a_report_up_to_there() {
     with_server(|server: &Server| {
         let (db, place) = (&server.database(), Place::new());
