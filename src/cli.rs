@@ -191,6 +191,8 @@ pub(crate) struct RunArgs {
     #[arg(long, help_heading = "Tables")]
     pub(crate) init: bool,
     #[command(flatten)]
+    pub(crate) size: SizeArgs,
+    #[command(flatten)]
     pub(crate) tables: TableArgs,
 }
 
@@ -198,7 +200,7 @@ pub(crate) struct RunArgs {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Load")]
 pub(crate) struct LoadArgs {
-    /// Built-in workload, with a weight after @ [default: tpcb-like]
+    /// Built-in workload, with a weight after @, or list of workloads [default: tpcb-like]
     #[arg(long, short = 'b', visible_alias = "builtin", value_name = "NAME[@W]")]
     pub(crate) workload: Vec<String>,
     /// Script file in pgbench's language, with a weight after @; - is standard input
@@ -296,14 +298,16 @@ pub(crate) struct WindowArgs {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Errors")]
 pub(crate) struct ErrorArgs {
-    /// Tries of a transaction that meets a deadlock or the like; 0 is no limit
-    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true,
+    /// Tries of a transaction that meets a deadlock or the like; 0 is no limit [default: 1; of the
+    /// sysbench workloads 10]
+    #[arg(long, value_name = "N", allow_negative_numbers = true,
         value_parser = whole::<u32>(0..=u64::from(u32::MAX)))]
-    pub(crate) max_tries: u32,
+    pub(crate) max_tries: Option<u32>,
     /// Count any error and go on
     #[arg(long)]
     pub(crate) continue_on_error: bool,
-    /// Count errors of these codes and go on
+    /// Count errors of these codes and go on; also duplicate, or none [default: none; of the sysbench
+    /// workloads duplicate]
     #[arg(long, value_name = "CODE[,CODE...]", value_delimiter = ',',
         value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pub(crate) ignore_errors: Vec<String>,

@@ -46,11 +46,17 @@ pub enum Arrival {
 /// What `dbload run` does.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunPlan {
-    /// Name of the workload in results.
+    /// Name of the workload, or of the list of workloads, in results.
     pub workload: String,
     /// Scale factor of the tables or `:scale` of the scripts; absent where neither plays a part.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scale: Option<u64>,
+    /// Sysbench tables that are used; absent where they play no part.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tables: Option<u32>,
+    /// Rows of each, which are also the ids that are used.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub table_size: Option<u64>,
     /// Client counts, one level each, in the order of measuring.
     pub clients: Vec<u32>,
     /// Length of the window; absent when transactions are counted.
@@ -76,13 +82,13 @@ pub struct RunPlan {
     pub rounds: u32,
     /// Threads that the clients of a network database are spread over.
     pub workers: u32,
-    /// How statements travel.
-    pub protocol: Protocol,
     /// Seed of all random choices.
     pub seed: u64,
     /// The seed is pgbench's: scripts draw what pgbench draws.
     pub pgbench_sequence: bool,
-    /// History is truncated and the tables are vacuumed before a level.
+    /// The tables of a built-in workload are looked after. TPC-B-like: history is truncated and the
+    /// tables are vacuumed before a level. Sysbench: tables that a test has used up are made anew,
+    /// and in a list each test is followed by a vacuum and a checkpoint.
     pub maintain: bool,
     /// The machine's and the server's counters are read beside the run.
     pub monitor: bool,
@@ -100,10 +106,21 @@ pub struct RunPlan {
     pub reconnect: bool,
     /// Variables set for the scripts.
     pub defines: Vec<(String, String)>,
-    /// The scripts of the workload.
-    pub scripts: Vec<PlannedScript>,
+    /// The workloads, one after the other.
+    pub workloads: Vec<PlannedWorkload>,
     /// What is measured.
     pub targets: Vec<PlannedTarget>,
+}
+
+/// A workload of a plan.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlannedWorkload {
+    /// Name of the workload in results.
+    pub name: String,
+    /// How its statements travel.
+    pub protocol: Protocol,
+    /// Its scripts.
+    pub scripts: Vec<PlannedScript>,
 }
 
 /// A script of a plan.
@@ -170,6 +187,8 @@ mod tests {
         RunPlan {
             workload: "tpcb-like".to_owned(),
             scale: Some(10),
+            tables: None,
+            table_size: None,
             clients,
             duration: seconds.map(|seconds| Span(Duration::from_secs(seconds))),
             transactions,
@@ -180,7 +199,6 @@ mod tests {
             latency_limit: None,
             rounds: 2,
             workers: 1,
-            protocol: Protocol::Prepared,
             seed: 7,
             pgbench_sequence: false,
             maintain: true,
@@ -192,10 +210,14 @@ mod tests {
             exit_on_abort: false,
             reconnect: true,
             defines: vec![("a".to_owned(), "\"quoted\"".to_owned())],
-            scripts: vec![PlannedScript {
+            workloads: vec![PlannedWorkload {
                 name: "tpcb-like".to_owned(),
-                weight: 1,
-                sha256: "00".to_owned(),
+                protocol: Protocol::Prepared,
+                scripts: vec![PlannedScript {
+                    name: "tpcb-like".to_owned(),
+                    weight: 1,
+                    sha256: "00".to_owned(),
+                }],
             }],
             targets: vec![PlannedTarget { name: "pg".to_owned(), url: "postgres://h".to_owned() }],
         }

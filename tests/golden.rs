@@ -98,6 +98,14 @@ fn every_warning_says_what_to_change() {
         Warning::NothingCommitted { failed: 12 },
         Warning::Interrupted,
         Warning::Accounting { terms: "started 10, committed 8, failed 1, unfinished 0".to_owned() },
+        Warning::NothingMatched {
+            statement: "UPDATE sbtest:{table} SET k=k+1 WHERE id=:id".to_owned(),
+            count: 4711,
+            others: 2,
+        },
+        Warning::KeysBeyondTable { asked: 100_000, holds: 10_000 },
+        Warning::TablesRemade { left_pct: 12.3, added_pct: 0.0 },
+        Warning::NotSettled { why: "must be superuser (42501)".to_owned() },
         Warning::NotWritten { why: "out/summary.json could not be written".to_owned() },
     ];
     let lines: Vec<String> = all.iter().map(ToString::to_string).collect();

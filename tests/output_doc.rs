@@ -84,6 +84,8 @@ fn full_run() -> Run {
         round: 1,
         workload: String::new(),
         scale: Some(1),
+        tables: Some(1),
+        table_size: Some(1),
         clients: 1,
         workers: 1,
         protocol: Protocol::Prepared,

@@ -6,17 +6,20 @@ use anyhow::{Context, bail};
 
 use super::engines::{OnEngine, on_engine};
 use super::signals::Signals;
-use super::tables::{LoadTalk, init_plan, schema_size};
+use super::tables::{init_plan, schema_size};
 use super::{Exit, target};
 use crate::cli::InitArgs;
 use crate::engine::Engine;
+use crate::measure::LoadTalk;
 use crate::report::{Output, Style, Talk};
 use crate::runner::load::{self, Outcome};
 use crate::schema::files::SchemaSql;
 use crate::schema::plan::InitPlan;
 use crate::schema::progress::LoadProgress as _;
 use crate::schema::{Schema, SchemaSize};
+use crate::script::Dialect;
 use crate::target::Env;
+use crate::workload::builtin;
 use crate::workload::source::Source;
 
 /// Makes and loads what the options ask for.
@@ -42,9 +45,12 @@ fn schema(name: &str) -> anyhow::Result<Schema> {
         "sysbench" | "sbtest" => return Ok(Schema::Sbtest),
         _ => {}
     }
-    let source = Source::builtin(name, None).with_context(|| {
-        format!("--workload \"{name}\" is neither a schema (tpcb, sysbench) nor a workload")
-    })?;
+    // A list is of one schema.
+    let first = builtin::list(name).and_then(|names| names.first().copied());
+    let source =
+        Source::builtin(first.unwrap_or(name), Dialect::default(), None).with_context(|| {
+            format!("--workload \"{name}\" is neither a schema (tpcb, sysbench) nor a workload")
+        })?;
     let key = source.header().schema.unwrap_or_default();
     Schema::from_key(&key)
         .with_context(|| format!("the workload {} needs no tables of dbload's", source.name))

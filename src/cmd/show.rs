@@ -11,7 +11,7 @@ use crate::embedded;
 use crate::report::Output;
 use crate::script::Dialect;
 use crate::suggest::did_you_mean;
-use crate::workload::source::Source;
+use crate::workload::source::{Source, header};
 use crate::workload::{CompileOptions, Workload, builtin};
 
 /// Lists the built-in workloads, prints one, or exports all files.
@@ -30,11 +30,14 @@ pub(crate) fn show(args: &ShowArgs) -> anyhow::Result<Exit> {
 
 fn list(args: &ShowArgs) -> anyhow::Result<String> {
     let mut text = String::new();
-    let names: Vec<_> = builtin::script_names().collect();
+    let names: Vec<_> = builtin::script_names().chain(builtin::list_names()).collect();
     let width = names.iter().map(|name| name.len()).max().unwrap_or(0);
     for name in names {
-        let source = Source::builtin(name, args.data_dir.as_deref())?;
-        let title = source.header().title.unwrap_or_default();
+        let header = match builtin::list_text(name) {
+            Some(list) => header(list),
+            None => Source::builtin(name, Dialect::default(), args.data_dir.as_deref())?.header(),
+        };
+        let title = header.title.unwrap_or_default();
         text.push_str(&format!("{name:width$}  {title}\n"));
     }
     Ok(text)
@@ -42,8 +45,12 @@ fn list(args: &ShowArgs) -> anyhow::Result<String> {
 
 /// The text of a workload: as it stands, or statement by statement as an engine gets it.
 fn one(args: &ShowArgs, name: &str) -> anyhow::Result<String> {
-    let source = Source::builtin(name, args.data_dir.as_deref())?;
-    let Some(engine) = &args.engine else { return Ok(source.text) };
+    if let Some(list) = builtin::list_text(name) {
+        return Ok(list.to_owned());
+    }
+    let Some(engine) = &args.engine else {
+        return Ok(Source::builtin(name, Dialect::default(), args.data_dir.as_deref())?.text);
+    };
     let dialect = Dialect::ALL.into_iter().find(|dialect| dialect.key() == engine);
     let Some(dialect) = dialect else {
         let names = Dialect::ALL.map(Dialect::key);
@@ -54,10 +61,11 @@ fn one(args: &ShowArgs, name: &str) -> anyhow::Result<String> {
         );
     };
     let options = CompileOptions { dialect, ..CompileOptions::default() };
+    let source = Source::builtin(name, dialect, args.data_dir.as_deref())?;
     let title = source.name.clone();
     let workload = Workload::compile(&title, vec![(source, 1)], &options)?;
     let mut text = String::new();
-    for statement in &workload.statements {
+    for (_, statement) in workload.written() {
         text.push_str(&statement.sql);
         text.push(';');
         let variables: Vec<_> = statement

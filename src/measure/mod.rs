@@ -5,12 +5,16 @@
 pub(crate) mod environment;
 mod error;
 mod interrupt;
+mod load_talk;
 mod monitor;
 mod observe;
 mod result;
 mod settings;
 mod sweep;
+mod upkeep;
 
 pub(crate) use error::MeasureError;
 pub(crate) use interrupt::Interrupt;
+pub(crate) use load_talk::LoadTalk;
 pub(crate) use sweep::Sweep;
+pub(crate) use upkeep::Upkeep;

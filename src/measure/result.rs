@@ -15,7 +15,7 @@ use crate::script::program::StatementKind;
 use crate::stats::histogram::Histogram;
 use crate::stats::precision::{mean_interval, too_short};
 use crate::stats::series::IntervalCount;
-use crate::workload::Workload;
+use crate::workload::{TableCount, Workload};
 
 use super::observe::Place;
 
@@ -30,6 +30,10 @@ pub(crate) struct Frame<'a> {
     pub(crate) workload: &'a Workload,
     /// Scale factor, where one plays a part.
     pub(crate) scale: Option<u64>,
+    /// The sysbench tables, where they play a part.
+    pub(crate) tables: Option<TableCount>,
+    /// What was done to the tables before.
+    pub(crate) notes: &'a [Warning],
     /// Path of each script's text in the results folder.
     pub(crate) script_files: &'a [String],
     /// Name of the histogram log in the results folder.
@@ -62,6 +66,8 @@ pub(crate) fn run_of(frame: &Frame<'_>, outcome: &Outcome) -> Run {
         round: place.round,
         workload: place.workload.clone(),
         scale: frame.scale,
+        tables: frame.tables.map(|known| known.tables),
+        table_size: frame.tables.map(|known| known.table_size),
         clients: settings.clients,
         workers: if frame.worker_per_client {
             settings.clients
@@ -151,6 +157,18 @@ fn writes(workload: &Workload, total: &Tally) -> bool {
         .any(|(statement, tally)| statement.kind == StatementKind::Write && tally.count > 0)
 }
 
+/// Statements on rows that never found one. INSERT cannot fail to, nor can a sum.
+fn nothing_matched(workload: &Workload, total: &Tally) -> Option<Warning> {
+    let mut empty = workload.written().filter_map(|(index, statement)| {
+        let tally = &total.statements()[index];
+        let on_rows = matches!(statement.kind, StatementKind::Read | StatementKind::Write);
+        (on_rows && tally.count > 0 && tally.rows == 0).then_some((statement, tally.count))
+    });
+    let (first, count) = empty.next()?;
+    let statement = first.text.clone();
+    Some(Warning::NothingMatched { statement, count, others: empty.count() })
+}
+
 fn statement_rates(workload: &Workload, total: &Tally, seconds: f64) -> StatementRates {
     let mut counts = [0_u64; 3];
     for (statement, tally) in workload.statements.iter().zip(total.statements()) {
@@ -229,9 +247,10 @@ fn backlog_growth(backlog: &[(Duration, u64)], clients: u32) -> Option<f64> {
 }
 
 fn warnings(frame: &Frame<'_>, outcome: &Outcome, latency: &Histogram) -> Vec<Warning> {
-    let mut warnings = Vec::new();
+    let mut warnings = frame.notes.to_vec();
     let settings = frame.settings;
     let committed = outcome.total.committed();
+    warnings.extend(nothing_matched(frame.workload, &outcome.total));
     if let Some((_, why)) = outcome.lost.first() {
         warnings.push(Warning::ClientsLost {
             lost: u32::try_from(outcome.lost.len()).unwrap_or(u32::MAX),

@@ -1,6 +1,6 @@
 //! From a plan to the settings of one level.
 
-use crate::plan::{Arrival, DEFAULT_DURATION, RunPlan};
+use crate::plan::{Arrival, DEFAULT_DURATION, Protocol, RunPlan};
 use crate::rng::{PgbenchSeeds, Purpose, stream_seed};
 use crate::runner::arrivals::Rate;
 use crate::runner::seeds::Seeds;
@@ -8,7 +8,12 @@ use crate::runner::{Length, LevelSettings};
 use crate::script::expr::DebugLine;
 
 /// The settings of one level.
-pub(super) fn level(plan: &RunPlan, clients: u32, show_errors: bool) -> LevelSettings {
+pub(super) fn level(
+    plan: &RunPlan,
+    protocol: Protocol,
+    clients: u32,
+    show_errors: bool,
+) -> LevelSettings {
     let length = match (plan.transactions, plan.duration) {
         (Some(transactions), _) => Length::Transactions(transactions),
         (None, duration) => Length::Duration(duration.map_or(DEFAULT_DURATION, |span| span.0)),
@@ -25,7 +30,7 @@ pub(super) fn level(plan: &RunPlan, clients: u32, show_errors: bool) -> LevelSet
         warmup: plan.warmup.0,
         interval: plan.interval.0,
         grace: plan.grace.0,
-        protocol: plan.protocol,
+        protocol,
         seeds,
         rate: plan.rate_per_s.map(|per_s| Rate {
             per_s,

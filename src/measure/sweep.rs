@@ -8,6 +8,7 @@ use tokio::time::Instant;
 use super::monitor::HostWatch;
 use super::observe::{Place, Watch};
 use super::result::{Frame, run_of};
+use super::upkeep::Upkeep;
 use super::{Interrupt, MeasureError, settings};
 use crate::engine::{Engine, ServerFacts};
 use crate::host::HostMonitor;
@@ -18,20 +19,23 @@ use crate::result::{Summary, Warning};
 use crate::runner::Level;
 use crate::runner::crew::{Launch, StartError};
 use crate::runner::level::{Outcome, measure};
-use crate::runner::load::tables;
-use crate::schema::files::SchemaSql;
-use crate::workload::Workload;
+use crate::workload::{TableCount, Workload};
 
 /// A sweep that is about to begin.
 pub(crate) struct Sweep<'a> {
     pub(crate) plan: &'a RunPlan,
-    pub(crate) workload: &'a Arc<Workload>,
-    pub(crate) sql: SchemaSql,
+    /// One after the other; the plan has their protocols.
+    pub(crate) workloads: &'a [Arc<Workload>],
+    /// Absent for scripts of the user's.
+    pub(crate) upkeep: Option<Upkeep>,
+    /// The sysbench tables, where they play a part.
+    pub(crate) tables: Option<TableCount>,
     pub(crate) interrupt: &'a Interrupt,
     pub(crate) talk: &'a mut Talk,
     pub(crate) folder: &'a mut ResultFolder,
     pub(crate) summary: Summary,
-    pub(crate) script_files: Vec<String>,
+    /// Paths of the texts of each workload's scripts.
+    pub(crate) script_files: Vec<Vec<String>>,
     /// What the server says about itself.
     pub(crate) facts: &'a ServerFacts,
     /// Watches the machine; absent with `--no-monitor`.
@@ -46,36 +50,39 @@ impl Sweep<'_> {
         mut self,
         engine: &Arc<E>,
     ) -> Result<Option<Summary>, MeasureError> {
-        let levels = self.plan.clients.clone();
-        let of = levels.len() * self.plan.rounds as usize;
-        let mut number = 0;
-        for round in 1..=self.plan.rounds {
-            for &clients in &levels {
-                number += 1;
-                let place = Place {
-                    arm: self.plan.targets[0].name.clone(),
-                    round,
-                    workload: self.plan.workload.clone(),
-                    clients,
-                };
-                match self.level(engine, place, number, of).await {
-                    Ok(true) => {}
-                    Ok(false) => {
-                        self.summary.warnings.push(format!(
-                            "interrupted: {} of {of} runs were begun, the rest is missing",
-                            self.summary.runs.len()
-                        ));
-                        return Ok(self.ended());
-                    }
-                    // What was measured before is kept and shown.
-                    Err(error) if !self.summary.runs.is_empty() => {
-                        self.summary.warnings.push(format!(
-                            "the level of {clients} clients could not be measured: {error}"
-                        ));
-                        return Ok(self.ended());
-                    }
-                    Err(error) => return Err(error),
+        let plan = self.plan;
+        let workloads = 0..self.workloads.len();
+        let of = plan.clients.len() * workloads.len() * plan.rounds as usize;
+        let levels = (1..=plan.rounds)
+            .flat_map(|round| workloads.clone().map(move |workload| (round, workload)))
+            .flat_map(|(round, workload)| {
+                plan.clients.iter().map(move |clients| (round, workload, *clients))
+            });
+        for ((round, workload, clients), number) in levels.zip(1..) {
+            let place = Place {
+                arm: plan.targets[0].name.clone(),
+                round,
+                workload: self.workloads[workload].name.clone(),
+                clients,
+            };
+            let name = place.workload.clone();
+            match self.level(engine, workload, place, number, of).await {
+                Ok(true) => {}
+                Ok(false) => {
+                    self.summary.warnings.push(format!(
+                        "interrupted: {} of {of} runs were begun, the rest is missing",
+                        self.summary.runs.len()
+                    ));
+                    return Ok(self.ended());
                 }
+                // What was measured before is kept and shown.
+                Err(error) if !self.summary.runs.is_empty() => {
+                    self.summary.warnings.push(format!(
+                        "{name} could not be measured at {clients} clients: {error}"
+                    ));
+                    return Ok(self.ended());
+                }
+                Err(error) => return Err(error),
             }
         }
         self.summary.complete = self.summary.runs.iter().all(|run| run.complete);
@@ -100,19 +107,17 @@ impl Sweep<'_> {
     async fn level<E: Engine>(
         &mut self,
         engine: &Arc<E>,
+        index: usize,
         place: Place,
         number: usize,
         of: usize,
     ) -> Result<bool, MeasureError> {
-        if self.plan.maintain {
-            // A connection of its own: the one before may have ended with the server.
-            let maintaining = async {
-                let mut admin = engine.admin().await?;
-                Ok::<_, MeasureError>(tables::before_level(&mut admin, self.sql).await?)
-            };
-            let maintained = self.interrupt.or_interrupted(maintaining).await;
-            match maintained {
-                Some(result) => result?,
+        let workload = &self.workloads[index];
+        let mut notes = Vec::new();
+        if let Some(upkeep) = &self.upkeep {
+            let maintaining = upkeep.before(engine, workload, self.talk);
+            match self.interrupt.or_interrupted(maintaining).await {
+                Some(result) => notes = result?,
                 None => return Ok(false),
             }
         }
@@ -124,11 +129,16 @@ impl Sweep<'_> {
             number,
             of,
         });
-        let settings = settings::level(self.plan, place.clients, self.show_errors);
-        let level = Level::new(Arc::clone(self.workload), settings.clone());
+        let settings = settings::level(
+            self.plan,
+            self.plan.workloads[index].protocol,
+            place.clients,
+            self.show_errors,
+        );
+        let level = Level::new(Arc::clone(workload), settings.clone());
         let mut watch = Watch {
             place: place.clone(),
-            workload: self.workload,
+            workload,
             folder: self.folder,
             talk: self.talk,
             histograms: None,
@@ -156,9 +166,11 @@ impl Sweep<'_> {
             place: &place,
             histograms: histograms.as_ref().map(HistogramLog::name),
             settings: &settings,
-            workload: self.workload,
+            workload,
             scale: self.plan.scale,
-            script_files: &self.script_files,
+            tables: self.tables,
+            notes: &notes,
+            script_files: &self.script_files[index],
             checkpoint_s: self.facts.checkpoint_s,
             host,
             worker_per_client: E::BLOCKING,
@@ -168,15 +180,32 @@ impl Sweep<'_> {
             self.summary.runs.push(run_of(&frame, &outcome));
         }
         let written = self.folder.write_summary(&self.summary);
-        let not_written = write_error.or(written.err().map(|error| error.to_string()));
-        if let Some(why) = not_written {
-            let warning = Warning::NotWritten { why }.to_string();
-            if !self.summary.warnings.contains(&warning) {
-                self.talk.insist(&format!("warning: {warning}"));
-                self.summary.warnings.push(warning);
-            }
+        if let Some(why) = write_error.or(written.err().map(|error| error.to_string())) {
+            self.warn_once(&Warning::NotWritten { why });
         }
-        Ok(!outcome.interrupted)
+        if outcome.interrupted {
+            return Ok(false);
+        }
+        self.settle(engine).await
+    }
+
+    /// Looks after the tables when a level is over; false when a signal ended the sweep.
+    async fn settle<E: Engine>(&mut self, engine: &Arc<E>) -> Result<bool, MeasureError> {
+        let Some(upkeep) = &self.upkeep else { return Ok(true) };
+        let settling = upkeep.after(engine, self.talk);
+        let Some(refused) = self.interrupt.or_interrupted(settling).await else { return Ok(false) };
+        if let Some(warning) = refused? {
+            self.warn_once(&warning);
+        }
+        Ok(true)
+    }
+
+    fn warn_once(&mut self, warning: &Warning) {
+        let warning = warning.to_string();
+        if !self.summary.warnings.contains(&warning) {
+            self.talk.insist(&format!("warning: {warning}"));
+            self.summary.warnings.push(warning);
+        }
     }
 }
 

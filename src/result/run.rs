@@ -21,6 +21,10 @@ pub struct Run {
     pub workload: String,
     /// Scale factor of the tables; unknown for a user's own script without one.
     pub scale: Option<u64>,
+    /// Sysbench tables that were used; absent for other schemas.
+    pub tables: Option<u32>,
+    /// Rows of each of them.
+    pub table_size: Option<u64>,
     /// Clients: database sessions that execute transactions.
     pub clients: u32,
     /// Threads that the clients were spread over.

@@ -81,11 +81,77 @@ pub enum Warning {
         /// The terms with their values.
         terms: String,
     },
+    /// Statements ran and found no row.
+    NothingMatched {
+        /// The first one.
+        statement: String,
+        /// Its executions.
+        count: u64,
+        /// How many others there are.
+        others: usize,
+    },
+    /// The workload asks for keys that the tables do not have.
+    KeysBeyondTable {
+        /// Rows of a table that were asked for.
+        asked: u64,
+        /// Rows that it was loaded with.
+        holds: u64,
+    },
+    /// The tables were made anew before the run, since a test had used them up.
+    TablesRemade {
+        /// Share of the loaded rows that was left.
+        left_pct: f64,
+        /// Rows that were added, as a share of the loaded ones.
+        added_pct: f64,
+    },
+    /// A step between two tests was refused.
+    NotSettled {
+        /// What the server said.
+        why: String,
+    },
     /// A results file could not be written; the printed report is complete.
     NotWritten {
         /// What the operating system said, with the file.
         why: String,
     },
+}
+
+impl Warning {
+    /// Those about the tables.
+    fn about_tables(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NothingMatched { statement, count, others } => {
+                let others = match others {
+                    0 => String::new(),
+                    others => format!(" (and {others} more statements)"),
+                };
+                write!(
+                    f,
+                    "none of {count} executions found a row: {statement}{others}. Its keys are not \
+                     in the tables: load them with `dbload init`, or use --scale or --table-size \
+                     of the tables that are there"
+                )
+            }
+            Self::KeysBeyondTable { asked, holds } => write!(
+                f,
+                "--table-size {asked} is more than the {holds} rows that the tables were loaded \
+                 with: statements on the other keys find nothing. Leave --table-size out, or load \
+                 larger tables with `dbload init`"
+            ),
+            Self::TablesRemade { left_pct, added_pct } => write!(
+                f,
+                "the tables were made anew before this run: of their rows {left_pct:.0} % were \
+                 left, and {added_pct:.0} % had been added. Use --no-vacuum to measure on what is \
+                 left"
+            ),
+            Self::NotSettled { why } => write!(
+                f,
+                "the checkpoint between two tests was refused ({why}), so one test's writes may \
+                 be on the next one's account. Use a role that may make checkpoints"
+            ),
+            _ => Ok(()),
+        }
+    }
 }
 
 impl fmt::Display for Warning {
@@ -151,6 +217,10 @@ impl fmt::Display for Warning {
                 "the transactions do not add up ({terms}): an error in dbload, please report it \
                  and do not trust this run"
             ),
+            Self::NothingMatched { .. }
+            | Self::KeysBeyondTable { .. }
+            | Self::TablesRemade { .. }
+            | Self::NotSettled { .. } => self.about_tables(f),
             Self::NotWritten { why } => {
                 write!(f, "{why}: the results folder is not complete, the figures here are")
             }

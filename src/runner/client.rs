@@ -319,7 +319,7 @@ impl<'a> Client<'a> {
             }
             return Verdict::Failed { error, then: Then::GoOn };
         }
-        let ignored = is_sql && settings.ignore_errors.iter().any(|code| code == error.code());
+        let ignored = is_sql && settings.ignores(&error);
         let then = match (ignored, settings.continue_on_error) {
             (true, _) => Then::GoOn,
             (false, true) => Then::GoOnAfterPause,

@@ -76,7 +76,7 @@ pub(crate) struct LevelSettings {
     pub(crate) latency_limit: Option<Duration>,
     /// Tries of a transaction that meets a serialization failure or the like; 0 is no limit.
     pub(crate) max_tries: u32,
-    /// Codes of errors after which a client goes on.
+    /// Codes or kinds of errors after which a client goes on.
     pub(crate) ignore_errors: Vec<String>,
     /// Any error is counted and the client goes on.
     pub(crate) continue_on_error: bool,
@@ -88,6 +88,14 @@ pub(crate) struct LevelSettings {
     pub(crate) on_error: Option<fn(&str)>,
     /// Takes what `debug(...)` in a script prints.
     pub(crate) debug: fn(crate::script::expr::DebugLine),
+}
+
+impl LevelSettings {
+    /// Whether a client goes on after `error`: its code or its kind is in the list.
+    pub(crate) fn ignores(&self, error: &DbError) -> bool {
+        let (code, kind) = (error.code(), error.kind().name());
+        self.ignore_errors.iter().any(|ignored| ignored == code || ignored == kind)
+    }
 }
 
 /// What one level runs.

@@ -77,6 +77,7 @@ const SBTEST_STATE: &[Column] = &[
     ("table_number", INTEGER),
     ("table_id", INTEGER),
     ("origin", &["text"]),
+    ("seed", INTEGER),
     ("table_size", INTEGER),
     ("low", INTEGER),
     ("high", INTEGER),

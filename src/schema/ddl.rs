@@ -56,7 +56,9 @@ pub fn finish(sql: SchemaSql, plan: &InitPlan) -> Vec<(LoadStep, Vec<String>)> {
 pub fn state(sql: SchemaSql, plan: &InitPlan, origin: Origin) -> Vec<String> {
     match plan.size {
         SchemaSize::Tpcb { scale } => tpcb::state(sql, scale, origin),
-        SchemaSize::Sbtest { tables, table_size } => sbtest::state(sql, tables, table_size, origin),
+        SchemaSize::Sbtest { tables, table_size } => {
+            sbtest::state(sql, tables, table_size, plan.seed, origin)
+        }
     }
 }
 

@@ -10,6 +10,7 @@ use sha2::{Digest, Sha256};
 
 use super::builtin;
 use crate::embedded;
+use crate::script::Dialect;
 use crate::suggest::did_you_mean;
 
 /// A script's text and where it came from.
@@ -122,15 +123,36 @@ impl Source {
         Ok(Self::new(name, decode(bytes, &shown)?, Origin::Path(path.to_owned())))
     }
 
-    /// The script of a built-in, by its exact name or an unambiguous beginning of it. A file of the
-    /// same relative path under `data_dir` takes the place of the embedded one.
-    pub fn builtin(name: &str, data_dir: Option<&Path>) -> Result<Self, SourceError> {
+    /// The script of a built-in, by its exact name or an unambiguous beginning of it, in the words
+    /// of an engine where it needs its own. A file of the same relative path under `data_dir` takes
+    /// the place of the embedded one.
+    pub fn builtin(
+        name: &str,
+        dialect: Dialect,
+        data_dir: Option<&Path>,
+    ) -> Result<Self, SourceError> {
         let name = full_name(name)?;
-        let relative = format!("workloads/{name}.sql");
-        if let Some(path) = data_dir.map(|dir| dir.join(&relative)).filter(|path| path.exists()) {
-            return Ok(Self { name: name.to_owned(), ..Self::read(&path)? });
+        let source = Self::builtin_text(name, dialect, data_dir)?;
+        // A script may be another one with values of its own for its variables.
+        let Some(base) = source.header().include else { return Ok(source) };
+        let base = Self::builtin_text(full_name(&base)?, dialect, data_dir)?;
+        Ok(Self::new(name, format!("{}{}", source.text, base.text), source.origin))
+    }
+
+    fn builtin_text(
+        name: &str,
+        dialect: Dialect,
+        data_dir: Option<&Path>,
+    ) -> Result<Self, SourceError> {
+        let paths =
+            [format!("workloads/{}/{name}.sql", dialect.key()), format!("workloads/{name}.sql")];
+        for relative in &paths {
+            let given = data_dir.map(|dir| dir.join(relative)).filter(|path| path.exists());
+            if let Some(path) = given {
+                return Ok(Self { name: name.to_owned(), ..Self::read(&path)? });
+            }
         }
-        let text = embedded::text(&relative).unwrap_or_default();
+        let text = paths.iter().find_map(|path| embedded::text(path)).unwrap_or_default();
         Ok(Self::new(name, text, Origin::Embedded))
     }
 
@@ -188,8 +210,11 @@ fn full_name(name: &str) -> Result<&'static str, SourceError> {
         }
         _ => Err(SourceError::Unknown {
             name: name.to_owned(),
-            hint: did_you_mean(name, builtin::script_names()),
-            known: builtin::script_names().collect::<Vec<_>>().join(", "),
+            hint: did_you_mean(name, builtin::script_names().chain(builtin::list_names())),
+            known: builtin::script_names()
+                .chain(builtin::list_names())
+                .collect::<Vec<_>>()
+                .join(", "),
         }),
     }
 }
@@ -210,8 +235,21 @@ pub struct Header {
     pub title: Option<String>,
     /// The schema that the script needs.
     pub schema: Option<String>,
+    /// The built-in script whose text follows.
+    pub include: Option<String>,
+    /// What becomes of the number of rows.
+    pub changes: Option<RowChange>,
     /// Variables with defaults that `-D` changes.
     pub params: Vec<Param>,
+}
+
+/// What a script does to the number of rows of its tables.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RowChange {
+    /// Rows are deleted for good.
+    Deletes,
+    /// Rows are added.
+    Inserts,
 }
 
 /// A line `-- dbload: param NAME = DEFAULT in LOW..HIGH`.
@@ -238,8 +276,11 @@ pub fn header(text: &str) -> Header {
             let Some((key, value)) = pair.split_once('=') else { continue };
             let (key, value) = (key.trim(), value.trim());
             match key {
-                "title" => header.title = Some(value.to_owned()),
-                "schema" => header.schema = Some(value.to_owned()),
+                "title" => header.title = header.title.or_else(|| Some(value.to_owned())),
+                "schema" => header.schema = header.schema.or_else(|| Some(value.to_owned())),
+                "include" => header.include = Some(value.to_owned()),
+                "changes" if value == "deletes" => header.changes = Some(RowChange::Deletes),
+                "changes" if value == "inserts" => header.changes = Some(RowChange::Inserts),
                 _ => {
                     if let Some(name) = key.strip_prefix("param ") {
                         header.params.push(param(name.trim(), value));
@@ -283,13 +324,19 @@ mod tests {
 
     #[test]
     fn built_in_names_match_exactly_or_by_an_unambiguous_beginning() {
-        assert_eq!(Source::builtin("tpcb-like", None).unwrap().name, "tpcb-like");
-        assert_eq!(Source::builtin("se", None).unwrap().name, "select-only");
-        let error = Source::builtin("s", None).unwrap_err().to_string();
+        assert_eq!(
+            Source::builtin("tpcb-like", Dialect::Postgres, None).unwrap().name,
+            "tpcb-like"
+        );
+        assert_eq!(Source::builtin("se", Dialect::Postgres, None).unwrap().name, "select-only");
+        let error = Source::builtin("s", Dialect::Postgres, None).unwrap_err().to_string();
         assert!(error.contains("select-only, simple-update"), "{error}");
-        let error = Source::builtin("tpcblike", None).unwrap_err().to_string();
+        let error = Source::builtin("tpcblike", Dialect::Postgres, None).unwrap_err().to_string();
         assert!(error.contains("did you mean \"tpcb-like\""), "{error}");
-        assert!(matches!(Source::builtin("", None), Err(SourceError::Unknown { .. })));
+        assert!(matches!(
+            Source::builtin("", Dialect::Postgres, None),
+            Err(SourceError::Unknown { .. })
+        ));
     }
 
     #[test]
@@ -298,11 +345,40 @@ mod tests {
         std::fs::create_dir(dir.path().join("workloads")).unwrap();
         let path = dir.path().join("workloads/select-only.sql");
         std::fs::write(&path, "SELECT 1;").unwrap();
-        let source = Source::builtin("select-only", Some(dir.path())).unwrap();
+        let source = Source::builtin("select-only", Dialect::Postgres, Some(dir.path())).unwrap();
         assert_eq!(source.text, "SELECT 1;");
         assert_eq!(source.origin, Origin::Path(path));
-        let other = Source::builtin("tpcb-like", Some(dir.path())).unwrap();
+        let other = Source::builtin("tpcb-like", Dialect::Postgres, Some(dir.path())).unwrap();
         assert_eq!(other.origin, Origin::Embedded);
+    }
+
+    #[test]
+    fn a_script_can_be_another_one_with_values_of_its_own() {
+        let source = Source::builtin("read-write-range10", Dialect::Sqlite, None).unwrap();
+        let header = source.header();
+        assert_eq!(header.title.as_deref(), Some("read-write with ranges of 10 rows"));
+        assert_eq!(header.schema.as_deref(), Some("sbtest"));
+        assert_eq!(header.params[0].default, "10");
+        let base = Source::builtin("read-write", Dialect::Sqlite, None).unwrap();
+        assert!(source.text.ends_with(&base.text) && source.sha256 != base.sha256);
+    }
+
+    #[test]
+    fn an_engine_gets_its_own_words() {
+        let of = |dialect| Source::builtin("insert", dialect, None).unwrap();
+        assert!(of(Dialect::Mysql).text.contains("(id, k, c, pad) VALUES (0,"));
+        assert!(of(Dialect::Postgres).text.contains("(k, c, pad) VALUES (:k,"));
+        assert_eq!(of(Dialect::Mysql).name, "insert");
+        assert_eq!(of(Dialect::Sqlite).header().changes, Some(RowChange::Inserts));
+    }
+
+    #[test]
+    fn every_workload_of_a_list_exists() {
+        for list in builtin::list_names() {
+            for name in builtin::list(list).unwrap() {
+                assert!(builtin::script_names().any(|known| known == name), "{list}: {name}");
+            }
+        }
     }
 
     #[test]

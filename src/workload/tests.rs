@@ -30,7 +30,7 @@ fn with_defines(text: &str, defines: &[(&str, &str)]) -> Result<Workload, Script
 fn every_built_in_script_compiles_for_every_engine_and_can_be_prepared() {
     for dialect in [Dialect::Postgres, Dialect::Mysql, Dialect::Sqlite] {
         for name in builtin::script_names() {
-            let source = Source::builtin(name, None).unwrap();
+            let source = Source::builtin(name, dialect, None).unwrap();
             let options = CompileOptions { dialect, ..CompileOptions::default() };
             let workload = Workload::compile(name, vec![(source, 1)], &options)
                 .unwrap_or_else(|error| panic!("{error}"));
@@ -42,7 +42,7 @@ fn every_built_in_script_compiles_for_every_engine_and_can_be_prepared() {
 #[test]
 fn tpcb_like_has_seven_statements_with_their_placeholders() {
     let text = |dialect| {
-        let source = Source::builtin("tpcb-like", None).unwrap();
+        let source = Source::builtin("tpcb-like", dialect, None).unwrap();
         let options = CompileOptions { dialect, ..CompileOptions::default() };
         let workload = Workload::compile("tpcb-like", vec![(source, 1)], &options).unwrap();
         workload.statements.into_iter().map(|s| s.sql).collect::<Vec<_>>()

@@ -1,1 +1,1 @@
-select table_number, origin, table_size, low, high, deletes, inserts, 0 from dbload_sbtest_state;
+select table_number, origin, seed, table_size, low, high, deletes, inserts, 0 from dbload_sbtest_state;

@@ -1,6 +1,7 @@
 //! `dbload run`: options in, levels measured one after the other, results written as they come.
 
 mod request;
+mod tables;
 
 use std::sync::Arc;
 
@@ -8,12 +9,12 @@ use anyhow::{Context, bail};
 
 use super::engines::{OnEngine, on_engine};
 use super::signals::Signals;
-use super::tables::{LoadTalk, init_plan};
+use super::tables::init_plan;
 use super::{Exit, target};
 use crate::cli::RunArgs;
-use crate::engine::{Admin, Engine, ServerFacts};
-use crate::measure::{Sweep, environment};
-use crate::plan::RunPlan;
+use crate::engine::{Engine, ServerFacts};
+use crate::measure::{Sweep, Upkeep, environment};
+use crate::plan::{Protocol, RunPlan};
 use crate::report::text::Look;
 use crate::report::{Output, ResultFolder, Style, Talk, report_width, text};
 use crate::result::Environment;
@@ -21,15 +22,18 @@ use crate::result::environment::SCHEMA as ENVIRONMENT_SCHEMA;
 use crate::result::summary::{Arm, Program, SCHEMA};
 use crate::result::{Summary, Warning};
 use crate::runner::limits::allow_files;
-use crate::runner::load::{self, tables};
-use crate::schema::SchemaSize;
+use crate::runner::load::tables as loaded;
 use crate::schema::check::VerifyReport;
+use crate::schema::columns;
 use crate::schema::files::SchemaSql;
+use crate::schema::plan::InitPlan;
+use crate::schema::{Schema, SchemaSize};
 use crate::script::Dialect;
 use crate::target::{Env, NamedTarget, redact_args};
 use crate::workload::Workload;
 
-use request::Found;
+use request::{Choices, Found, Workloads};
+use tables::{Prepared, prepare};
 
 /// Measures what the options ask for.
 pub(crate) async fn run(args: RunArgs, env: &Env, signals: &Signals) -> anyhow::Result<Exit> {
@@ -49,8 +53,8 @@ struct Job<'a> {
     named: &'a NamedTarget,
     signals: &'a Signals,
     talk: &'a mut Talk,
-    workload: Arc<Workload>,
-    found: request::Choices,
+    workloads: Workloads,
+    choices: Choices,
     sql: SchemaSql,
 }
 
@@ -61,23 +65,24 @@ impl<'a> Job<'a> {
         signals: &'a Signals,
         talk: &'a mut Talk,
     ) -> anyhow::Result<Self> {
-        if args.init && args.load.scale.is_none() {
-            bail!("run --init needs a scale: add --scale N (1 is 100,000 accounts)");
-        }
         if args.tables.replace && !args.init {
             bail!("--replace is of no use without --init");
         }
         let dialect = named.target.dialect();
-        let workload = request::workload(&args.load, dialect)?;
-        let found = request::choices(&args.load, &workload)?;
-        let sql = SchemaSql::tpcb(dialect);
-        Ok(Self { args, named, signals, talk, workload: Arc::new(workload), found, sql })
+        let workloads = request::workloads(&args.load, dialect, None)?;
+        let choices = request::choices(&args.load, &workloads)?;
+        let schema = tables::schema(&choices, &workloads);
+        if args.init && schema == Schema::Tpcb && args.load.scale.is_none() {
+            bail!("run --init needs a scale: add --scale N (1 is 100,000 accounts)");
+        }
+        let sql = SchemaSql::new(schema, dialect);
+        Ok(Self { args, named, signals, talk, workloads, choices, sql })
     }
 
     fn folder(&self) -> anyhow::Result<ResultFolder> {
         Ok(match &self.args.results.out {
             Some(path) => ResultFolder::create(path)?,
-            None => ResultFolder::create_default(&self.workload.name, jiff::Timestamp::now())?,
+            None => ResultFolder::create_default(&self.workloads.name, jiff::Timestamp::now())?,
         })
     }
 
@@ -93,31 +98,38 @@ impl<'a> Job<'a> {
         allow_files::<E>(most, workers)?;
         let prepared = self.signals.or_interrupted(prepare(self.args, engine, self.sql, self.talk));
         let Some(prepared) = prepared.await else { return Ok(None) };
-        let Prepared { facts, tables } = prepared?;
+        let Prepared { facts, found } = prepared?;
         if let Some(max) = facts.clients_max.filter(|max| *max < most) {
             bail!(
                 "{most} clients: the server accepts {max} connections of this user: take fewer \
                  clients, or raise its max_connections"
             );
         }
-        let scale = self.scale(tables.as_ref())?;
+        let scale = self.scale(found.as_ref())?;
+        let tables = tables::table_count(self.args, self.sql.schema(), found.as_ref())?;
+        if self.sql.schema() == Schema::Sbtest {
+            let dialect = self.named.target.dialect();
+            self.workloads = request::workloads(&self.args.load, dialect, tables)?;
+        }
         let plan = request::plan(
             self.args,
             &Found {
                 target: self.named,
-                workload: &self.workload,
-                choices: &self.found,
+                workloads: &self.workloads,
+                choices: &self.choices,
                 scale,
-                maintain: self.found.uses_tpcb && !self.args.window.no_vacuum,
+                tables,
+                maintain: self.choices.schema.is_some() && !self.args.window.no_vacuum,
             },
         );
-        let summary = self.summary(&plan, &facts)?;
+        let summary = self.summary(&plan, &facts, found.as_ref())?;
         let script_files = self.write_inputs(folder, &plan, &summary)?;
         self.announce(&plan);
         let sweep = Sweep {
             plan: &plan,
-            workload: &self.workload,
-            sql: self.sql,
+            workloads: &self.workloads.each,
+            upkeep: self.choices.schema.map(|_| self.upkeep::<E>(&plan, found.as_ref())),
+            tables,
             interrupt: self.signals.interrupt(),
             talk: self.talk,
             folder,
@@ -156,28 +168,57 @@ impl<'a> Job<'a> {
     }
 
     /// The scale factor: the tables' own for built-in workloads, the option's for scripts.
-    fn scale(&self, tables: Option<&u64>) -> anyhow::Result<Option<u64>> {
+    fn scale(&self, found: Option<&columns::Found>) -> anyhow::Result<Option<u64>> {
         let asked = self.args.load.scale.map(u64::from);
-        if !self.found.uses_tpcb {
-            return Ok(asked.or(tables.copied()));
+        let held = found.and_then(|found| found.size.scale()).map(u64::from);
+        match self.choices.schema {
+            None => Ok(asked.or(held)),
+            Some(schema) if found.is_none() => {
+                bail!("the tables are missing: `{}` makes them", schema.init_command())
+            }
+            Some(Schema::Tpcb) => Ok(held),
+            Some(Schema::Sbtest) => Ok(None),
         }
-        let Some(tables) = tables.copied() else {
-            bail!("the tables are missing: `dbload init --scale N` makes them");
-        };
-        Ok(Some(tables))
     }
 
-    fn summary(&self, plan: &RunPlan, facts: &ServerFacts) -> anyhow::Result<Summary> {
+    fn upkeep<E: Engine>(&self, plan: &RunPlan, found: Option<&columns::Found>) -> Upkeep {
+        let size = found.map_or(SchemaSize::Tpcb { scale: 1 }, |found| found.size);
+        let remake = InitPlan { replace: true, ..init_plan::<E>(&self.args.tables, size, 0) };
+        Upkeep {
+            sql: self.sql,
+            maintain: plan.maintain,
+            settle: self.workloads.is_list,
+            tables: match size {
+                SchemaSize::Sbtest { tables, .. } => tables,
+                SchemaSize::Tpcb { .. } => 0,
+            },
+            remake,
+        }
+    }
+
+    fn summary(
+        &self,
+        plan: &RunPlan,
+        facts: &ServerFacts,
+        found: Option<&columns::Found>,
+    ) -> anyhow::Result<Summary> {
         let args: Vec<String> =
             std::env::args_os().map(|arg| arg.to_string_lossy().into_owned()).collect();
         let mut warnings = Vec::new();
-        for (script, why) in &self.found.simple_only {
+        for (script, why) in &self.choices.simple_only {
             let (script, why) = (script.clone(), why.clone());
             warnings.push(Warning::SimpleProtocol { script, why }.to_string());
         }
+        let held = found.map(|found| found.size);
+        if let (Some(asked), Some(SchemaSize::Sbtest { table_size: holds, .. })) =
+            (plan.table_size, held)
+            && asked > holds
+        {
+            warnings.push(Warning::KeysBeyondTable { asked, holds }.to_string());
+        }
         let most = plan.clients.iter().copied().max().unwrap_or(0);
         if let Some(branches) = plan.scale
-            && self.found.updates_branches
+            && self.choices.updates_branches
             // SQLite has one writer whatever the scale.
             && self.named.target.dialect() != Dialect::Sqlite
             && u64::from(most) > branches
@@ -214,7 +255,7 @@ impl<'a> Job<'a> {
         folder: &ResultFolder,
         plan: &RunPlan,
         summary: &Summary,
-    ) -> anyhow::Result<Vec<String>> {
+    ) -> anyhow::Result<Vec<Vec<String>>> {
         folder.write_plan(&plan.to_toml().context("writing the plan")?)?;
         let storage = summary.arms.iter().map(|arm| (arm.name.clone(), arm.storage.clone()));
         folder.write_environment(&Environment {
@@ -223,19 +264,26 @@ impl<'a> Job<'a> {
             storage: storage.collect(),
         })?;
         folder.write_summary(summary)?;
-        let mut files = Vec::new();
-        for script in &self.workload.scripts {
-            files.push(folder.write_script(&script.name, &script.source.text)?);
-        }
-        Ok(files)
+        let write = |workload: &Arc<Workload>| {
+            let scripts = workload.scripts.iter();
+            scripts.map(|script| folder.write_script(&script.name, &script.source.text)).collect()
+        };
+        Ok(self.workloads.each.iter().map(write).collect::<Result<_, _>>()?)
     }
 
     fn announce(&mut self, plan: &RunPlan) {
-        let scale = plan.scale.map(|scale| format!(", scale {scale}")).unwrap_or_default();
+        let size = match (plan.scale, plan.tables, plan.table_size) {
+            (Some(scale), ..) => format!(", scale {scale}"),
+            (None, Some(tables), Some(table_size)) => {
+                format!(", {}", SchemaSize::Sbtest { tables, table_size })
+            }
+            _ => String::new(),
+        };
+        let protocol = plan.workloads.first().map(|workload| workload.protocol);
         self.talk.say(&format!(
-            "{}{scale}, {} protocol, {} per level, seed {}",
+            "{}{size}, {} protocol, {} per level, seed {}",
             plan.workload,
-            plan.protocol,
+            protocol.unwrap_or(Protocol::Prepared),
             request::window_in_words(plan),
             plan.seed,
         ));
@@ -298,45 +346,8 @@ impl OnEngine for Job<'_> {
     }
 }
 
-/// A connected server whose tables are there, where they are wanted.
-struct Prepared {
-    facts: ServerFacts,
-    /// Scale of the TPC-B-like tables, where there are some.
-    tables: Option<u64>,
-}
-
 async fn verify<E: Engine>(engine: &Arc<E>, sql: SchemaSql) -> anyhow::Result<VerifyReport> {
     // A connection of its own: the server may have been restarted meanwhile.
     let mut admin = engine.admin().await?;
-    Ok(tables::verify(&mut admin, sql, false).await?)
-}
-
-async fn prepare<E: Engine>(
-    args: &RunArgs,
-    engine: &Arc<E>,
-    sql: SchemaSql,
-    talk: &mut Talk,
-) -> anyhow::Result<Prepared> {
-    let mut admin = engine.admin().await?;
-    let facts = admin.facts().await.context("asking the server about itself")?;
-    if let (true, Some(scale)) = (args.init, args.load.scale) {
-        let size = SchemaSize::Tpcb { scale };
-        let plan = init_plan::<E>(&args.tables, size, args.load.seed.unwrap_or(0));
-        let outcome =
-            load::init(engine, sql, &plan, !plan.replace, &mut LoadTalk::new(talk)).await?;
-        match outcome {
-            load::Outcome::Loaded(report) => talk.say(&report.to_string()),
-            load::Outcome::Reused(found) => {
-                talk.say(&format!("using the tables that are there, of {}", found.size));
-            }
-        }
-    }
-    let tables = match tables::find(&mut admin, sql).await {
-        Ok(found) => found.size.scale().map(u64::from),
-        Err(load::LoadError::Missing { .. }) => None,
-        // A script of the user's may live beside tables that are not ours.
-        Err(_) if !args.load.script.is_empty() => None,
-        Err(error) => return Err(error.into()),
-    };
-    Ok(Prepared { facts, tables })
+    Ok(loaded::verify(&mut admin, sql, false).await?)
 }

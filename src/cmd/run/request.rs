@@ -1,45 +1,50 @@
 //! From options to what will be run: scripts, seeds, window. The only place with defaults.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 
 use crate::cli::{ArrivalArg, LoadArgs, ProtocolArg, RunArgs};
+use crate::engine::ErrorKind;
 use crate::plan::{
-    Arrival, DEFAULT_DURATION, PlannedScript, PlannedTarget, Protocol, RunPlan, Span,
+    Arrival, DEFAULT_DURATION, PlannedScript, PlannedTarget, PlannedWorkload, Protocol, RunPlan,
+    Span,
 };
+use crate::schema::Schema;
 use crate::script::Dialect;
 use crate::target::NamedTarget;
 use crate::units;
 use crate::workload::source::{Origin, Source, split_weight};
-use crate::workload::{CompileOptions, Workload};
+use crate::workload::{CompileOptions, TableCount, Workload, builtin};
 
 /// The longest warm-up that is a default; a sixth of the duration otherwise.
 const LONGEST_DEFAULT_WARMUP: Duration = Duration::from_secs(10);
+/// Tries of a transaction of the sysbench workloads: they lock rows in random order, so that
+/// deadlocks are theirs, not the server's.
+const SBTEST_TRIES: u32 = 10;
 /// The workload when none is named.
 const DEFAULT_WORKLOAD: &str = "tpcb-like";
 
-/// The scripts that the options name, compiled for an engine.
-pub(crate) fn workload(args: &LoadArgs, dialect: Dialect) -> anyhow::Result<Workload> {
-    let data_dir = args.data_dir.as_deref();
-    let mut scripts = Vec::new();
-    for text in &args.workload {
-        let (name, weight) = split_weight(text)?;
-        scripts.push((Source::builtin(name, data_dir)?, weight));
-    }
-    let shorthands = [(args.skip_some_updates, "simple-update"), (args.select_only, "select-only")];
-    for (_, name) in shorthands.iter().filter(|(given, _)| *given) {
-        scripts.push((Source::builtin(name, data_dir)?, 1));
-    }
-    for text in &args.script {
-        let (path, weight) = split_weight(text)?;
-        scripts.push((Source::read(Path::new(path))?, weight));
-    }
-    if scripts.is_empty() {
-        scripts.push((Source::builtin(DEFAULT_WORKLOAD, data_dir)?, 1));
-    }
-    let name = scripts.iter().map(|(source, _)| source.name.as_str()).collect::<Vec<_>>().join("+");
+/// The workloads that the options name, in the order of running: one, or those of a list.
+#[derive(Debug)]
+pub(crate) struct Workloads {
+    /// What results call them.
+    pub(crate) name: String,
+    /// They are a list.
+    pub(crate) is_list: bool,
+    /// Each compiled for the engine.
+    pub(crate) each: Vec<Arc<Workload>>,
+}
+
+/// The scripts that the options name, compiled for an engine. Sets of tables have the tables of
+/// `tables`, once they are known.
+pub(crate) fn workloads(
+    args: &LoadArgs,
+    dialect: Dialect,
+    tables: Option<TableCount>,
+) -> anyhow::Result<Workloads> {
     let options = CompileOptions {
         dialect,
         defines: args.define.clone(),
@@ -48,50 +53,104 @@ pub(crate) fn workload(args: &LoadArgs, dialect: Dialect) -> anyhow::Result<Work
             args.protocol,
             Some(ProtocolArg::Extended | ProtocolArg::Prepared)
         ),
-        tables: None,
+        tables,
     };
-    Ok(Workload::compile(&name, scripts, &options)?)
+    let data_dir = args.data_dir.as_deref();
+    if let Some(list) = list(args)? {
+        let names = builtin::list(list).unwrap_or_default();
+        let compile = |name: &str| {
+            let source = Source::builtin(name, dialect, data_dir)?;
+            Ok(Arc::new(Workload::compile(name, vec![(source, 1)], &options)?))
+        };
+        let each = names.into_iter().map(compile).collect::<anyhow::Result<_>>()?;
+        return Ok(Workloads { name: list.to_owned(), is_list: true, each });
+    }
+    let mut scripts = Vec::new();
+    for text in &args.workload {
+        let (name, weight) = split_weight(text)?;
+        scripts.push((Source::builtin(name, dialect, data_dir)?, weight));
+    }
+    let shorthands = [(args.skip_some_updates, "simple-update"), (args.select_only, "select-only")];
+    for (_, name) in shorthands.iter().filter(|(given, _)| *given) {
+        scripts.push((Source::builtin(name, dialect, data_dir)?, 1));
+    }
+    for text in &args.script {
+        let (path, weight) = split_weight(text)?;
+        scripts.push((Source::read(Path::new(path))?, weight));
+    }
+    if scripts.is_empty() {
+        scripts.push((Source::builtin(DEFAULT_WORKLOAD, dialect, data_dir)?, 1));
+    }
+    let name = scripts.iter().map(|(source, _)| source.name.as_str()).collect::<Vec<_>>().join("+");
+    let workload = Workload::compile(&name, scripts, &options)?;
+    Ok(Workloads { name, is_list: false, each: vec![Arc::new(workload)] })
+}
+
+/// The list that the options name, which is then all that they name.
+fn list(args: &LoadArgs) -> anyhow::Result<Option<&str>> {
+    let is_list = |text: &&String| {
+        let name = text.split('@').next().unwrap_or_default();
+        builtin::list_names().any(|list| list == name)
+    };
+    let Some(list) = args.workload.iter().find(is_list) else { return Ok(None) };
+    let others =
+        args.workload.len() + args.script.len() > 1 || args.skip_some_updates || args.select_only;
+    if others || list.contains('@') {
+        bail!(
+            "--workload {list}: a list of workloads runs alone, one after the other, and has no \
+             weight"
+        );
+    }
+    Ok(Some(list))
 }
 
 /// What options and scripts decide before a connection is made.
 #[derive(Debug)]
 pub(crate) struct Choices {
-    pub(crate) protocol: Protocol,
+    /// Of each workload.
+    pub(crate) protocols: Vec<Protocol>,
     /// Scripts that forced the protocol to be `simple`, with the reason.
     pub(crate) simple_only: Vec<(String, String)>,
     pub(crate) seed: Seed,
-    /// A built-in script needs the TPC-B-like tables.
-    pub(crate) uses_tpcb: bool,
+    /// The tables that built-in scripts need.
+    pub(crate) schema: Option<Schema>,
     /// Each transaction of one of the scripts updates a branch.
     pub(crate) updates_branches: bool,
 }
 
 /// Decides protocol and seed, and what the scripts need.
-pub(crate) fn choices(args: &LoadArgs, workload: &Workload) -> anyhow::Result<Choices> {
-    let (protocol, simple_only) = match args.protocol {
-        // As in pgbench: what cannot be prepared fails when it is executed.
-        Some(asked) => (asked.into(), Vec::new()),
-        None => {
-            let unpreparable: Vec<_> = workload
-                .scripts
-                .iter()
-                .filter_map(|script| Some((script.name.clone(), script.not_preparable.clone()?)))
-                .collect();
-            match unpreparable.is_empty() {
-                true => (Protocol::Prepared, unpreparable),
-                false => (Protocol::Simple, unpreparable),
+pub(crate) fn choices(args: &LoadArgs, workloads: &Workloads) -> anyhow::Result<Choices> {
+    let mut simple_only = Vec::new();
+    let mut protocols = Vec::new();
+    for workload in &workloads.each {
+        protocols.push(match args.protocol {
+            // As in pgbench: what cannot be prepared fails when it is executed.
+            Some(asked) => asked.into(),
+            None => {
+                let before = simple_only.len();
+                simple_only.extend(workload.scripts.iter().filter_map(|script| {
+                    Some((script.name.clone(), script.not_preparable.clone()?))
+                }));
+                if simple_only.len() == before { Protocol::Prepared } else { Protocol::Simple }
             }
-        }
-    };
-    let uses_tpcb = workload.scripts.iter().any(|script| {
+        });
+    }
+    let scripts = || workloads.each.iter().flat_map(|workload| &workload.scripts);
+    let mut schema = None;
+    for script in scripts() {
         let is_builtin = args.script.is_empty() || script.source.origin == Origin::Embedded;
-        is_builtin && script.source.header().schema.as_deref() == Some("tpcb")
-    });
-    let updates_branches = workload
-        .statements
-        .iter()
-        .any(|statement| statement.text.to_ascii_lowercase().contains("update pgbench_branches"));
-    Ok(Choices { protocol, simple_only, seed: seed(args)?, uses_tpcb, updates_branches })
+        let key = script.source.header().schema.filter(|_| is_builtin).unwrap_or_default();
+        let Some(needed) = Schema::from_key(&key) else { continue };
+        if schema.is_some_and(|other| other != needed) {
+            bail!("the workloads need the tables of different schemas: run one after the other");
+        }
+        schema = Some(needed);
+    }
+    let updates_branches =
+        workloads.each.iter().flat_map(|workload| &workload.statements).any(|statement| {
+            statement.text.to_ascii_lowercase().contains("update pgbench_branches")
+        });
+    Ok(Choices { protocols, simple_only, seed: seed(args)?, schema, updates_branches })
 }
 
 /// A seed with the sequence it starts.
@@ -127,10 +186,11 @@ fn seed(args: &LoadArgs) -> anyhow::Result<Seed> {
 #[derive(Debug)]
 pub(crate) struct Found<'a> {
     pub(crate) target: &'a NamedTarget,
-    pub(crate) workload: &'a Workload,
+    pub(crate) workloads: &'a Workloads,
     pub(crate) choices: &'a Choices,
     pub(crate) scale: Option<u64>,
-    /// Whether history is truncated and the tables are vacuumed before a level.
+    pub(crate) tables: Option<TableCount>,
+    /// See [`RunPlan::maintain`].
     pub(crate) maintain: bool,
 }
 
@@ -144,14 +204,13 @@ pub(crate) fn plan(args: &RunArgs, found: &Found<'_>) -> RunPlan {
         (None, Some(duration)) => (duration / 6).min(LONGEST_DEFAULT_WARMUP),
         (None, None) => Duration::ZERO,
     };
-    let scripts = found.workload.scripts.iter().map(|script| PlannedScript {
-        name: script.name.clone(),
-        weight: script.weight,
-        sha256: script.source.sha256.clone(),
-    });
+    let workloads = found.workloads.each.iter().zip(&found.choices.protocols);
+    let is_sbtest = found.choices.schema == Some(Schema::Sbtest);
     RunPlan {
-        workload: found.workload.name.clone(),
+        workload: found.workloads.name.clone(),
         scale: found.scale,
+        tables: found.tables.map(|known| known.tables),
+        table_size: found.tables.map(|known| known.table_size),
         clients: args.load.clients.0.clone(),
         duration: duration.map(Span),
         transactions: window.transactions,
@@ -165,23 +224,41 @@ pub(crate) fn plan(args: &RunArgs, found: &Found<'_>) -> RunPlan {
         latency_limit: window.latency_limit.map(Span),
         rounds: window.rounds,
         workers: args.load.workers.unwrap_or_else(default_workers),
-        protocol: found.choices.protocol,
         seed: found.choices.seed.value,
         pgbench_sequence: found.choices.seed.pgbench,
         maintain: found.maintain,
         monitor: !args.results.no_monitor,
         grace: Span(window.grace),
-        max_tries: args.errors.max_tries,
+        max_tries: args.errors.max_tries.unwrap_or(if is_sbtest { SBTEST_TRIES } else { 1 }),
         continue_on_error: args.errors.continue_on_error,
-        ignore_errors: args.errors.ignore_errors.clone(),
+        ignore_errors: ignored_errors(&args.errors.ignore_errors, is_sbtest),
         exit_on_abort: args.errors.exit_on_abort,
         reconnect: !args.errors.no_reconnect,
         defines: args.load.define.clone(),
-        scripts: scripts.collect(),
+        workloads: workloads.map(|(workload, protocol)| planned(workload, *protocol)).collect(),
         targets: vec![PlannedTarget {
             name: found.target.name.clone(),
             url: found.target.target.to_string(),
         }],
+    }
+}
+
+fn planned(workload: &Workload, protocol: Protocol) -> PlannedWorkload {
+    let scripts = workload.scripts.iter().map(|script| PlannedScript {
+        name: script.name.clone(),
+        weight: script.weight,
+        sha256: script.source.sha256.clone(),
+    });
+    PlannedWorkload { name: workload.name.clone(), protocol, scripts: scripts.collect() }
+}
+
+/// The errors after which a client goes on. Of the sysbench workloads duplicate keys: two clients
+/// that delete and insert the same id at once meet them on any engine.
+fn ignored_errors(given: &[String], is_sbtest: bool) -> Vec<String> {
+    match given {
+        [] if is_sbtest => vec![ErrorKind::Duplicate.name().to_owned()],
+        [none] if none == "none" => Vec::new(),
+        given => given.to_vec(),
     }
 }
 

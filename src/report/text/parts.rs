@@ -78,10 +78,14 @@ fn workload(run: &Run) -> String {
         Protocol::Extended => "extended protocol",
         Protocol::Prepared => "prepared statements",
     };
-    match run.scale {
-        Some(scale) => format!("{}, scale {scale}, {protocol}", run.workload),
-        None => format!("{}, {protocol}", run.workload),
-    }
+    let size = match (run.scale, run.tables, run.table_size) {
+        (Some(scale), ..) => format!(", scale {scale}"),
+        (None, Some(tables), Some(rows)) => {
+            format!(", {} of {rows} rows", plural(tables.into(), "table"))
+        }
+        _ => String::new(),
+    };
+    format!("{}{size}, {protocol}", run.workload)
 }
 
 /// How long a run was to be.

@@ -1,7 +1,7 @@
 //! The tables over their life, apart from the load: what exists, what a run finds, the cleaning
 //! before a level, the check, and the end.
 
-mod sbtest;
+pub(crate) mod sbtest;
 mod tpcb;
 
 use super::error::LoadError;

@@ -66,11 +66,19 @@ pub(super) fn finish(
 }
 
 /// See [`super::state`].
-pub(super) fn state(sql: SchemaSql, tables: u32, table_size: u64, origin: Origin) -> Vec<String> {
+pub(super) fn state(
+    sql: SchemaSql,
+    tables: u32,
+    table_size: u64,
+    seed: u64,
+    origin: Origin,
+) -> Vec<String> {
     let size = table_size.into();
     let states = (1..=tables).map(|number| TableState {
         number: number.into(),
         origin,
+        // As the column's type has it.
+        seed: seed.cast_signed().into(),
         table_size: size,
         low: size,
         high: 0,
@@ -88,6 +96,7 @@ pub fn write_states(sql: SchemaSql, states: impl IntoIterator<Item = TableState>
         let values = [
             ("n", state.number.to_string()),
             ("origin", state.origin.name().to_owned()),
+            ("seed", state.seed.to_string()),
             ("table_size", state.table_size.to_string()),
             ("low", state.low.to_string()),
             ("high", state.high.to_string()),

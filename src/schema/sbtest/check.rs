@@ -12,6 +12,8 @@ pub struct TableState {
     pub number: i128,
     /// Who wrote the row.
     pub origin: Origin,
+    /// Seed of the rows; 0 when another tool loaded them.
+    pub seed: i128,
     /// Rows when it was loaded; the ids that workloads use.
     pub table_size: i128,
     /// Rows up to id `table_size` that there should be.
@@ -33,23 +35,37 @@ impl TableState {
         Ok(Self {
             number: cell(0)?,
             origin: Origin::from_name(row.get(1).and_then(Option::as_deref)),
-            table_size: cell(2)?,
-            low: cell(3)?,
-            high: cell(4)?,
-            deletes: cell(5)? != 0,
-            inserts: cell(6)? != 0,
-            void: cell(7)? != 0,
+            seed: cell(2)?,
+            table_size: cell(3)?,
+            low: cell(4)?,
+            high: cell(5)?,
+            deletes: cell(6)? != 0,
+            inserts: cell(7)? != 0,
+            void: cell(8)? != 0,
         })
     }
 
+    /// The row about a table that another tool loaded, with an id for each row.
+    pub fn foreign(number: u32, table_size: u64) -> Self {
+        let (number, table_size) = (number.into(), table_size.into());
+        let (low, high) = (table_size, 0);
+        Self { number, origin: Origin::Run, table_size, low, high, ..Self::nothing() }
+    }
+
     /// The row that accepts what was counted.
-    pub fn rebased(counted: &Counted, table_size: i128) -> Self {
+    pub fn rebased(counted: &Counted, table_size: i128, seed: i128) -> Self {
+        let Counted { number, low, high, .. } = *counted;
+        Self { number, origin: Origin::Rebase, seed, table_size, low, high, ..Self::nothing() }
+    }
+
+    fn nothing() -> Self {
         Self {
-            number: counted.number,
-            origin: Origin::Rebase,
-            table_size,
-            low: counted.low,
-            high: counted.high,
+            number: 0,
+            origin: Origin::Run,
+            seed: 0,
+            table_size: 0,
+            low: 0,
+            high: 0,
             deletes: false,
             inserts: false,
             void: false,
@@ -146,6 +162,7 @@ mod tests {
         TableState {
             number: 1,
             origin: Origin::Init,
+            seed: 1,
             table_size: 100,
             low: 100,
             high: 0,
@@ -196,6 +213,6 @@ mod tests {
         let hole = Counted { low: 99, ..counted() };
         assert!(!of(hole.clone(), None).is_clean());
         assert!(!of(hole.clone(), Some(TableState { void: true, ..state() })).is_clean());
-        assert!(of(hole.clone(), Some(TableState::rebased(&hole, 100))).is_clean());
+        assert!(of(hole.clone(), Some(TableState::rebased(&hole, 100, 1))).is_clean());
     }
 }

@@ -1,7 +1,7 @@
 //! The sysbench tables: what a run finds, and the check of the rows.
 
 use super::{LoadError, complete, first_row, run};
-use crate::engine::Admin;
+use crate::engine::{Admin, DbError};
 use crate::schema::SchemaSize;
 use crate::schema::check::{Origin, VerifyReport};
 use crate::schema::columns::Found;
@@ -9,6 +9,7 @@ use crate::schema::ddl::write_states;
 use crate::schema::files::SchemaSql;
 use crate::schema::sbtest::check::{self, Counted, TableState};
 use crate::schema::sbtest::table_name;
+use crate::workload::source::RowChange;
 
 /// See [`super::find`]. The size is that of the smallest table: a key that it has, all have.
 pub(super) async fn find<A: Admin>(
@@ -72,22 +73,123 @@ pub(super) async fn verify<A: Admin>(
     let mut tables = Vec::new();
     for (n, state) in (1..).zip(states) {
         let size = state.as_ref().map_or(i128::from(table_size), |state| state.table_size);
-        let text = size.to_string();
-        let statement = sql.for_tables("check", n..=n, &[("table_size", &text)]).concat();
-        let row = first_row(admin, &statement, "counting rows").await?;
-        let counted = Counted::from_row(&row.ok_or(LoadError::NoRow("check.sql"))?)?;
-        let state = if rebase { Some(TableState::rebased(&counted, size)) } else { state };
+        let seed = state.as_ref().map_or(0, |state| state.seed);
+        let counted = count(admin, sql, n, size).await?;
+        let state = if rebase { Some(TableState::rebased(&counted, size, seed)) } else { state };
         tables.push((counted, state));
     }
     let mut report = check::report(&tables);
     if rebase {
-        let mut statements = vec!["begin".to_owned(), sql.statement("state_create")];
-        statements.extend(write_states(sql, tables.into_iter().filter_map(|(_, state)| state)));
-        statements.push("commit".to_owned());
-        let doing = LoadError::doing("writing dbload_sbtest_state");
-        run(admin, &statements).await.map_err(doing)?;
+        write(admin, sql, tables.into_iter().filter_map(|(_, state)| state)).await?;
         let text = "the present rows are the new base, noted in dbload_sbtest_state";
         report.notes.push(text.to_owned());
     }
     Ok(report)
+}
+
+async fn count<A: Admin>(
+    admin: &mut A,
+    sql: SchemaSql,
+    n: u32,
+    table_size: i128,
+) -> Result<Counted, LoadError> {
+    let size = table_size.to_string();
+    let statement = sql.for_tables("check", n..=n, &[("table_size", &size)]).concat();
+    let row = first_row(admin, &statement, "counting rows").await?;
+    Ok(Counted::from_row(&row.ok_or(LoadError::NoRow("check.sql"))?)?)
+}
+
+async fn write<A: Admin>(
+    admin: &mut A,
+    sql: SchemaSql,
+    states: impl IntoIterator<Item = TableState>,
+) -> Result<(), LoadError> {
+    let mut statements = vec!["begin".to_owned(), sql.statement("state_create")];
+    statements.extend(write_states(sql, states));
+    statements.push("commit".to_owned());
+    run(admin, &statements).await.map_err(LoadError::doing("writing dbload_sbtest_state"))
+}
+
+/// Notes that the number of rows is about to change, so that `verify` does not miss those that a
+/// workload deletes, or wonder at those that it adds.
+pub(crate) async fn note_change<A: Admin>(
+    admin: &mut A,
+    sql: SchemaSql,
+    change: RowChange,
+) -> Result<(), LoadError> {
+    let (_, known) = find(admin, sql).await?;
+    let mut states = Vec::new();
+    let mut is_new = false;
+    for (n, state) in (1..).zip(known) {
+        let mut state = match state {
+            Some(state) => state,
+            None => TableState::foreign(n, last_id(admin, sql, n).await?.unwrap_or(0)),
+        };
+        let flag = match change {
+            RowChange::Deletes => &mut state.deletes,
+            RowChange::Inserts => &mut state.inserts,
+        };
+        is_new |= !*flag;
+        *flag = true;
+        states.push(state);
+    }
+    if is_new { write(admin, sql, states).await } else { Ok(()) }
+}
+
+/// Tables that workloads have used up: what has become of their rows, and how to make them anew.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct UsedUp {
+    /// Of the loaded rows of the worst table, the share that is left.
+    pub(crate) left: f64,
+    /// Rows added to the worst table, as a share of the loaded ones.
+    pub(crate) added: f64,
+    /// The tables as they were.
+    pub(crate) size: SchemaSize,
+    /// The seed of their rows.
+    pub(crate) seed: u64,
+}
+
+/// More rows than this share, missing or added, and a table is used up: what a test measures on it
+/// is no longer what it measures on loaded tables.
+const TOLERATED: f64 = 0.1;
+
+/// Whether workloads have used up tables that `dbload` loaded. Counts rows only where a workload
+/// ran that changes their number.
+pub(crate) async fn used_up<A: Admin>(
+    admin: &mut A,
+    sql: SchemaSql,
+) -> Result<Option<UsedUp>, LoadError> {
+    let (found, states) = find(admin, sql).await?;
+    let (mut left, mut added, mut seed) = (1.0_f64, 0.0_f64, 0);
+    for (n, state) in (1..).zip(states) {
+        let Some(state) = state.filter(|state| state.origin == Origin::Init) else {
+            return Ok(None);
+        };
+        seed = state.seed;
+        if state.deletes || state.inserts {
+            let counted = count(admin, sql, n, state.table_size).await?;
+            left = left.min(share(counted.low, state.table_size));
+            added = added.max(share(counted.high, state.table_size));
+        }
+    }
+    let is_used_up = left < 1.0 - TOLERATED || added > TOLERATED;
+    let seed = i64::try_from(seed).unwrap_or(0).cast_unsigned();
+    Ok(is_used_up.then_some(UsedUp { left, added, size: found.size, seed }))
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a share for a decision and for the eye")]
+fn share(rows: i128, of: i128) -> f64 {
+    rows as f64 / of.max(1) as f64
+}
+
+/// What a list does after each test: vacuum and statistics, then a checkpoint. Returns what the
+/// server did not allow.
+pub(crate) async fn settle<A: Admin>(
+    admin: &mut A,
+    sql: SchemaSql,
+    tables: u32,
+) -> Result<Option<DbError>, LoadError> {
+    let statements = sql.for_tables("vacuum", 1..=tables, &[]);
+    run(admin, &statements).await.map_err(LoadError::doing("vacuuming after a test"))?;
+    Ok(run(admin, &sql.statements("after_test", &[])).await.err())
 }

@@ -1,0 +1,7 @@
+-- dbload: title = insert of a row  schema = sbtest  changes = inserts
+-- The database chooses the key. With --protocol simple the values are part of the text.
+\set table random(1, :tables)
+\set k random(1, :table_size)
+\set c random_string(###########-###########-###########-###########-###########-###########-###########-###########-###########-###########)
+\set pad random_string(###########-###########-###########-###########-###########)
+INSERT INTO sbtest:{table} (k, c, pad) VALUES (:k, :'c', :'pad');

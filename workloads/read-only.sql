@@ -1,0 +1,43 @@
+-- dbload: title = ten rows by their key and four ranges  schema = sbtest
+-- dbload: param range_size = 100 in 1..1000000
+BEGIN;
+-- Ten rows of one table.
+\set table random(1, :tables)
+\set id random(1, :table_size)
+SELECT c FROM sbtest:{table} WHERE id=:id;
+\set id random(1, :table_size)
+SELECT c FROM sbtest:{table} WHERE id=:id;
+\set id random(1, :table_size)
+SELECT c FROM sbtest:{table} WHERE id=:id;
+\set id random(1, :table_size)
+SELECT c FROM sbtest:{table} WHERE id=:id;
+\set id random(1, :table_size)
+SELECT c FROM sbtest:{table} WHERE id=:id;
+\set id random(1, :table_size)
+SELECT c FROM sbtest:{table} WHERE id=:id;
+\set id random(1, :table_size)
+SELECT c FROM sbtest:{table} WHERE id=:id;
+\set id random(1, :table_size)
+SELECT c FROM sbtest:{table} WHERE id=:id;
+\set id random(1, :table_size)
+SELECT c FROM sbtest:{table} WHERE id=:id;
+\set id random(1, :table_size)
+SELECT c FROM sbtest:{table} WHERE id=:id;
+-- Four ranges, each of a table of its own.
+\set table random(1, :tables)
+\set id random(1, :table_size)
+\set last :id + :range_size - 1
+SELECT c FROM sbtest:{table} WHERE id BETWEEN :id AND :last;
+\set table random(1, :tables)
+\set id random(1, :table_size)
+\set last :id + :range_size - 1
+SELECT SUM(k) FROM sbtest:{table} WHERE id BETWEEN :id AND :last;
+\set table random(1, :tables)
+\set id random(1, :table_size)
+\set last :id + :range_size - 1
+SELECT c FROM sbtest:{table} WHERE id BETWEEN :id AND :last ORDER BY c;
+\set table random(1, :tables)
+\set id random(1, :table_size)
+\set last :id + :range_size - 1
+SELECT DISTINCT c FROM sbtest:{table} WHERE id BETWEEN :id AND :last ORDER BY c;
+COMMIT;

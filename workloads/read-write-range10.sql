@@ -1,0 +1,3 @@
+-- dbload: title = read-write with ranges of 10 rows
+-- dbload: param range_size = 10 in 1..1000000
+-- dbload: include = read-write

@@ -1,0 +1,3 @@
+-- dbload: title = read-write with ranges of 100 rows
+-- dbload: param range_size = 100 in 1..1000000
+-- dbload: include = read-write
