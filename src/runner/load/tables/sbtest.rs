@@ -182,8 +182,8 @@ fn share(rows: i128, of: i128) -> f64 {
     rows as f64 / of.max(1) as f64
 }
 
-/// What a list does after each test: vacuum and statistics, then a checkpoint. Returns what the
-/// server did not allow.
+/// What a list does after each test: vacuum and statistics, then everything onto the disk. Returns
+/// what the server did not allow.
 pub(crate) async fn settle<A: Admin>(
     admin: &mut A,
     sql: SchemaSql,
@@ -191,5 +191,7 @@ pub(crate) async fn settle<A: Admin>(
 ) -> Result<Option<DbError>, LoadError> {
     let statements = sql.for_tables("vacuum", 1..=tables, &[]);
     run(admin, &statements).await.map_err(LoadError::doing("vacuuming after a test"))?;
-    Ok(run(admin, &sql.statements("after_test", &[])).await.err())
+    let mut statements = sql.for_tables("flush", 1..=tables, &[]);
+    statements.extend(sql.statements("after_test", &[]));
+    Ok(run(admin, &statements).await.err())
 }

@@ -1,0 +1,1 @@
+drop table if exists dbload_sbtest_state;

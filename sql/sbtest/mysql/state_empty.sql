@@ -1,0 +1,1 @@
+delete from dbload_sbtest_state;

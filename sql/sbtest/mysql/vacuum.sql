@@ -1,0 +1,2 @@
+-- Statistics for the planner; there is nothing to vacuum.
+analyze table sbtest{n};
