@@ -12,6 +12,7 @@ pub(crate) mod postgres;
 pub(crate) mod sim;
 pub(crate) mod sqlite;
 mod tab_text;
+mod tls;
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -1,4 +1,5 @@
-//! Makes connections to a MySQL or MariaDB server.
+//! Makes connections to a MySQL or MariaDB server: the driver's for administration, bare ones for
+//! measuring clients.
 //!
 //! One way only: a connection asked for over TCP is never moved to a socket, as the driver would
 //! by itself, and the other way round; with `ssl-mode=PREFERRED` a server that does not encrypt is
@@ -10,9 +11,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use mysql_async::prelude::Queryable;
 use mysql_async::{Conn, Opts, OptsBuilder, SslOpts};
+use rustls::ClientConfig;
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject;
 
 use super::error::ConnectFailure;
+use super::login::{LoggedIn, log_in};
 use crate::engine::DbError;
+use crate::engine::tls::{Trust, client_config};
 use crate::target::{MySqlHost, MySqlTarget, Secret, TlsMode};
 
 /// The largest packet that the protocol has: what is too large for the server, the server says.
@@ -29,6 +35,8 @@ struct Parts {
     plain: Opts,
     /// Absent when the target never encrypts.
     encrypted: Option<Opts>,
+    /// The same for bare connections.
+    encryption: Option<Arc<ClientConfig>>,
     /// With `PREFERRED`: the server was seen not to encrypt.
     unencrypted: AtomicBool,
 }
@@ -38,15 +46,20 @@ impl Connector {
     pub(crate) fn new(target: MySqlTarget) -> Result<Self, DbError> {
         let plain = options(&target);
         let never = target.tls == TlsMode::Disabled || target.is_socket();
-        let encrypted = match never {
-            true => None,
+        let (encrypted, encryption) = match never {
+            true => (None, None),
             false => {
-                let ssl = ssl_options(&target).map_err(|failure| failure.into_error(&target))?;
-                Some(plain.clone().ssl_opts(ssl).into())
+                let failed = |failure: ConnectFailure| failure.into_error(&target);
+                let roots = roots(&target).map_err(failed)?;
+                let config = client_config(trust(&target, &roots))
+                    .map_err(|error| failed(ConnectFailure::Certificates(error.to_string())))?;
+                let ssl = ssl_options(&target, roots);
+                (Some(plain.clone().ssl_opts(ssl).into()), Some(Arc::new(config)))
             }
         };
         let unencrypted = AtomicBool::new(false);
-        Ok(Self(Arc::new(Parts { target, plain: plain.into(), encrypted, unencrypted })))
+        let plain = plain.into();
+        Ok(Self(Arc::new(Parts { target, plain, encrypted, encryption, unencrypted })))
     }
 
     /// The target.
@@ -85,6 +98,13 @@ impl Connector {
         self.attempt().await.map_err(|failure| failure.into_error(&self.0.target))
     }
 
+    /// Connects and logs in, for packets of the caller's own.
+    pub(super) async fn log_in(&self) -> Result<LoggedIn, DbError> {
+        let Parts { target, encryption, .. } = &*self.0;
+        let made = self.within(log_in(target, encryption.as_ref())).await;
+        made.map_err(|failure| failure.into_error(target))
+    }
+
     /// Asks the server to stop what connection `id` does. Silent when that fails: the connection
     /// may be gone, or done.
     pub(super) async fn cancel(&self, id: u32) {
@@ -111,10 +131,10 @@ impl Connector {
         }
     }
 
-    async fn within(
+    async fn within<T>(
         &self,
-        connecting: impl Future<Output = mysql_async::Result<Conn>>,
-    ) -> Result<Conn, ConnectFailure> {
+        connecting: impl Future<Output = mysql_async::Result<T>>,
+    ) -> Result<T, ConnectFailure> {
         let Some(limit) = self.0.target.connect_timeout else { return Ok(connecting.await?) };
         match tokio::time::timeout(limit, connecting).await {
             Ok(made) => Ok(made?),
@@ -140,32 +160,47 @@ fn options(target: &MySqlTarget) -> OptsBuilder {
     }
 }
 
-fn ssl_options(target: &MySqlTarget) -> Result<SslOpts, ConnectFailure> {
+/// The certificates that are trusted; none where none is looked at.
+fn roots(target: &MySqlTarget) -> Result<Vec<CertificateDer<'static>>, ConnectFailure> {
     if target.tls < TlsMode::VerifyCa {
-        return Ok(SslOpts::default().with_danger_accept_invalid_certs(true));
+        return Ok(Vec::new());
     }
-    let roots = match &target.ca {
-        Some(path) => {
-            let pem = std::fs::read(path).map_err(|error| {
-                let path = path.display();
-                ConnectFailure::Certificates(format!(
-                    "trusted certificates (ssl-ca): {path}: {error}"
-                ))
-            })?;
-            vec![pem.into()]
-        }
-        None => {
-            let loaded = rustls_native_certs::load_native_certs();
-            if let (true, Some(error)) = (loaded.certs.is_empty(), loaded.errors.first()) {
-                return Err(ConnectFailure::Certificates(format!(
-                    "the operating system's certificates: {error}; name a file with ssl-ca"
-                )));
-            }
-            loaded.certs.into_iter().map(|cert| cert.to_vec().into()).collect()
-        }
+    let bad = |place: String, problem: String| {
+        ConnectFailure::Certificates(format!("trusted certificates (ssl-ca): {place}: {problem}"))
     };
-    Ok(SslOpts::default()
-        .with_root_certs(roots)
+    let Some(path) = &target.ca else {
+        let loaded = rustls_native_certs::load_native_certs();
+        return match loaded.errors.first() {
+            Some(error) if loaded.certs.is_empty() => Err(bad(
+                "those of the operating system".to_owned(),
+                format!("{error}; name a file with ssl-ca"),
+            )),
+            _ => Ok(loaded.certs),
+        };
+    };
+    let read =
+        CertificateDer::pem_file_iter(path).and_then(|certs| certs.collect::<Result<Vec<_>, _>>());
+    match read {
+        Ok(certs) if !certs.is_empty() => Ok(certs),
+        Ok(_) => Err(bad(path.display().to_string(), "it holds no certificate".to_owned())),
+        Err(error) => Err(bad(path.display().to_string(), error.to_string())),
+    }
+}
+
+fn trust(target: &MySqlTarget, roots: &[CertificateDer<'static>]) -> Trust {
+    match target.tls {
+        TlsMode::VerifyCa => Trust::Authority(roots.to_vec()),
+        TlsMode::VerifyIdentity => Trust::Host(roots.to_vec()),
+        TlsMode::Disabled | TlsMode::Preferred | TlsMode::Required => Trust::Anybody,
+    }
+}
+
+fn ssl_options(target: &MySqlTarget, roots: Vec<CertificateDer<'static>>) -> SslOpts {
+    if target.tls < TlsMode::VerifyCa {
+        return SslOpts::default().with_danger_accept_invalid_certs(true);
+    }
+    SslOpts::default()
+        .with_root_certs(roots.into_iter().map(|root| root.to_vec().into()).collect())
         .with_disable_built_in_roots(true)
-        .with_danger_skip_domain_validation(target.tls == TlsMode::VerifyCa))
+        .with_danger_skip_domain_validation(target.tls == TlsMode::VerifyCa)
 }

@@ -11,7 +11,7 @@ use crate::engine::{DbError, ErrorKind};
 use crate::target::MySqlTarget;
 
 /// The server will not prepare a statement of this kind.
-pub(super) const NOT_PREPARABLE: u16 = 1295;
+pub(super) const NOT_PREPARABLE: &str = "1295";
 /// `LOAD DATA LOCAL` is switched off: MariaDB's two numbers, and MySQL's.
 pub(super) const NO_LOCAL_INFILE: [u16; 3] = [1148, 4166, 3948];
 
@@ -35,7 +35,8 @@ fn kind_of(code: u16, sqlstate: &str) -> ErrorKind {
     }
 }
 
-fn server_error(error: &ServerError) -> DbError {
+/// An error of the server's.
+pub(super) fn server_error(error: &ServerError) -> DbError {
     DbError::new(kind_of(error.code, &error.state), error.code.to_string(), message_of(error))
 }
 
@@ -60,7 +61,8 @@ pub(super) fn from_driver(error: &Error) -> DbError {
     }
 }
 
-fn lost(error: &io::Error) -> DbError {
+/// The stream failed.
+pub(super) fn lost(error: &io::Error) -> DbError {
     match error.kind() {
         io::ErrorKind::UnexpectedEof => closed(),
         _ => {

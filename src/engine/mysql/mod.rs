@@ -1,15 +1,16 @@
-//! MySQL and MariaDB by mysql_async. Statements go in the binary protocol of prepared statements,
-//! or as text; a row count is that of the rows that were found, as on the other engines.
+//! MySQL and MariaDB: loading and administration by mysql_async, measured statements by packets of
+//! our own over its codec, `mysql_common`. Statements go in the binary protocol of prepared
+//! statements, or as text; a row count is that of the rows that were found, as on the other engines.
 
 mod admin;
 pub(crate) mod connect;
 mod error;
+mod login;
 mod session;
+mod wire;
 
 #[cfg(test)]
 mod tests;
-
-use mysql_async::Conn;
 
 use super::{Canceller, DbError, Engine};
 use crate::plan::Protocol;
@@ -17,7 +18,9 @@ use crate::script::Dialect;
 use crate::workload::Workload;
 use admin::MySqlAdmin;
 use connect::Connector;
+use login::LoggedIn;
 use session::MySqlSession;
+use wire::Wire;
 
 /// A MySQL or MariaDB server.
 pub(crate) struct MySql {
@@ -33,8 +36,7 @@ impl MySql {
 
 /// A client's connection.
 pub(crate) struct MySqlConn {
-    /// Absent after the goodbye.
-    conn: Option<Conn>,
+    wire: Wire,
     id: u32,
 }
 
@@ -59,8 +61,8 @@ impl Engine for MySql {
     type Canceller = MySqlCanceller;
 
     async fn connect(&self) -> Result<MySqlConn, DbError> {
-        let conn = self.connector.connect().await?;
-        Ok(MySqlConn { id: conn.id(), conn: Some(conn) })
+        let LoggedIn { wire, id } = self.connector.log_in().await?;
+        Ok(MySqlConn { wire, id })
     }
 
     fn canceller(&self, conn: &MySqlConn) -> MySqlCanceller {
@@ -73,7 +75,7 @@ impl Engine for MySql {
         workload: &'c Workload,
         protocol: Protocol,
     ) -> Result<MySqlSession<'c>, DbError> {
-        MySqlSession::open(&mut conn.conn, workload, protocol).await
+        MySqlSession::open(&mut conn.wire, workload, protocol).await
     }
 
     async fn admin(&self) -> Result<MySqlAdmin, DbError> {

@@ -4,11 +4,11 @@
 //! carries no flags, so after one inside a block the block counts as open until a rollback: the
 //! server may have undone all of it (a deadlock) or one statement only (a lock wait timeout).
 
-use mysql_async::consts::StatusFlags;
-use mysql_async::prelude::{Protocol as Wire, Queryable};
-use mysql_async::{Conn, Params, QueryResult, Row, Statement as Prepared, Value as Cell};
+use mysql_common::row::Row;
+use mysql_common::value::Value as Cell;
 
-use super::error::{NOT_PREPARABLE, closed, from_driver};
+use super::error::NOT_PREPARABLE;
+use super::wire::{Prepared, Wire};
 use crate::engine::{Block, DbError, ErrorKind, Kept, Session};
 use crate::plan::Protocol;
 use crate::script::program::{Statement as Command, StmtId};
@@ -17,7 +17,7 @@ use crate::workload::Workload;
 
 /// A connection with its statements ready.
 pub(crate) struct MySqlSession<'c> {
-    conn: &'c mut Option<Conn>,
+    wire: &'c mut Wire,
     commands: Vec<Ready<'c>>,
     block: Block,
     /// Text of a command in simple protocol, its space used again.
@@ -44,7 +44,7 @@ impl<'c> MySqlSession<'c> {
     /// Prepares the statements where the protocol is `prepared`. A built-in script's statement
     /// that the server refuses is an error; a user's is prepared again when it is executed.
     pub(super) async fn open(
-        conn: &'c mut Option<Conn>,
+        wire: &'c mut Wire,
         workload: &'c Workload,
         protocol: Protocol,
     ) -> Result<Self, DbError> {
@@ -59,7 +59,7 @@ impl<'c> MySqlSession<'c> {
             };
             commands.push(Ready { command, how });
         }
-        let mut session = Self { conn, commands, block: Block::Idle, text: String::new() };
+        let mut session = Self { wire, commands, block: Block::Idle, text: String::new() };
         for index in 0..session.commands.len() {
             let How::Prepared(_) = session.commands[index].how else { continue };
             let script = &workload.scripts[session.commands[index].command.script as usize];
@@ -78,11 +78,10 @@ impl<'c> MySqlSession<'c> {
     /// text from then on.
     async fn prepare(&mut self, index: usize) -> Result<(), DbError> {
         let ready = &mut self.commands[index];
-        let conn = self.conn.as_mut().ok_or_else(closed)?;
-        match conn.prep(ready.command.sql.as_str()).await {
+        match prepare(self.wire, ready.command).await {
             Ok(prepared) => ready.how = How::Prepared(Some(prepared)),
-            Err(error) if is_not_preparable(&error) => ready.how = How::Simple,
-            Err(error) => return Err(from_driver(&error)),
+            Err(error) if error.code() == NOT_PREPARABLE => ready.how = How::Simple,
+            Err(error) => return Err(error),
         }
         Ok(())
     }
@@ -96,28 +95,29 @@ impl<'c> MySqlSession<'c> {
         if matches!(self.commands[index].how, How::Prepared(None)) {
             self.prepare(index).await?;
         }
-        let conn = self.conn.as_mut().ok_or_else(closed)?;
-        let ready = &self.commands[index];
-        let done = match &ready.how {
+        let Ready { command, how } = &self.commands[index];
+        let wire = &mut *self.wire;
+        match how {
             How::Prepared(Some(prepared)) => {
-                execute(conn, prepared, params(ready.command, vars), keep).await
+                wire.execute(*prepared, &command.params, vars, keep).await
             }
-            How::Extended => match conn.prep(ready.command.sql.as_str()).await {
+            How::Extended => match prepare(wire, command).await {
                 Ok(prepared) => {
-                    let done = execute(conn, &prepared, params(ready.command, vars), keep).await;
-                    let closed = conn.close(prepared).await;
-                    done.and_then(|rows| closed.map(|()| rows))
+                    let done = wire.execute(prepared, &command.params, vars, keep).await;
+                    match wire.forget(prepared).await {
+                        Err(error) if done.is_ok() => Err(error),
+                        _ => done,
+                    }
                 }
-                Err(error) if is_not_preparable(&error) => {
-                    query(conn, ready.command, vars, &mut self.text, keep).await
+                Err(error) if error.code() == NOT_PREPARABLE => {
+                    query(wire, command, vars, &mut self.text, keep).await
                 }
                 Err(error) => Err(error),
             },
             How::Simple | How::Prepared(None) => {
-                query(conn, ready.command, vars, &mut self.text, keep).await
+                query(wire, command, vars, &mut self.text, keep).await
             }
-        };
-        done.map_err(|error| from_driver(&error))
+        }
     }
 }
 
@@ -131,7 +131,8 @@ impl Session for MySqlSession<'_> {
         let index = stmt.0 as usize;
         let done = self.send(index, vars, keep).await;
         self.block = match &done {
-            Ok(_) => block_of(self.conn.as_ref()),
+            Ok(_) if self.wire.is_in_transaction() => Block::Open,
+            Ok(_) => Block::Idle,
             // The statements before the one that failed may have opened a block.
             Err(_) if self.commands[index].command.statements > 1 => Block::Open,
             Err(_) => self.block,
@@ -147,108 +148,37 @@ impl Session for MySqlSession<'_> {
         if self.block == Block::Idle {
             return Ok(());
         }
-        let conn = self.conn.as_mut().ok_or_else(closed)?;
-        conn.query_drop("ROLLBACK").await.map_err(|error| from_driver(&error))?;
+        self.wire.query("ROLLBACK", None).await?;
         self.block = Block::Idle;
         Ok(())
     }
 
     async fn close(self) {
-        if let Some(conn) = self.conn.take() {
-            // The server notices a closed socket as well.
-            let _ = conn.disconnect().await;
-        }
+        self.wire.quit().await;
     }
 }
 
-fn is_not_preparable(error: &mysql_async::Error) -> bool {
-    matches!(error, mysql_async::Error::Server(error) if error.code == NOT_PREPARABLE)
-}
-
-fn block_of(conn: Option<&Conn>) -> Block {
-    let status = conn.and_then(Conn::last_ok_packet).map(|packet| packet.status_flags());
-    match status {
-        Some(status) if status.contains(StatusFlags::SERVER_STATUS_IN_TRANS) => Block::Open,
-        _ => Block::Idle,
+async fn prepare(wire: &mut Wire, command: &Command) -> Result<Prepared, DbError> {
+    let prepared = wire.prepare(&command.sql).await?;
+    let (known, found) = (command.params.len(), usize::from(prepared.params));
+    if known != found {
+        // Values would be sent for other placeholders than the server has.
+        let text = format!("the server found {found} placeholders in a statement with {known}");
+        return Err(DbError::new(ErrorKind::Other, "", text));
     }
-}
-
-/// The variables as parameters. Text stays text, whatever it holds: the server compares it with a
-/// number as a number, and with a text column by its index.
-fn params(command: &Command, vars: &[Value]) -> Params {
-    let value = |value: &Value| match value {
-        Value::Undefined | Value::Null => Cell::NULL,
-        Value::Bool(truth) => Cell::Int((*truth).into()),
-        Value::Int(int) => Cell::Int(*int),
-        Value::Double(double) => Cell::Double(*double),
-        Value::Text(text) => Cell::Bytes(text.as_bytes().to_vec()),
-    };
-    match command.params.len() {
-        0 => Params::Empty,
-        _ => {
-            let values = command.params.iter().map(|slot| value(&vars[slot.0 as usize]));
-            Params::Positional(values.collect())
-        }
-    }
-}
-
-async fn execute(
-    conn: &mut Conn,
-    prepared: &Prepared,
-    params: Params,
-    keep: Option<&mut Vec<Kept>>,
-) -> mysql_async::Result<u64> {
-    let result = conn.exec_iter(prepared, params).await?;
-    consume(result, keep).await
+    Ok(prepared)
 }
 
 async fn query(
-    conn: &mut Conn,
+    wire: &mut Wire,
     command: &Command,
     vars: &[Value],
     text: &mut String,
     keep: Option<&mut Vec<Kept>>,
-) -> mysql_async::Result<u64> {
+) -> Result<u64, DbError> {
     text.clear();
     command.write_text(vars, text);
-    let result = conn.query_iter(text.as_str()).await?;
-    consume(result, keep).await
-}
-
-/// Reads a reply to its end. Returns the rows returned or found by the last statement.
-async fn consume<P: Wire>(
-    mut result: QueryResult<'_, 'static, P>,
-    mut keep: Option<&mut Vec<Kept>>,
-) -> mysql_async::Result<u64> {
-    let mut rows = 0;
-    loop {
-        let Some(columns) = result.columns() else {
-            // Nothing more, or the error of a later statement.
-            result.next().await?;
-            return Ok(rows);
-        };
-        let mut last = None;
-        if columns.is_empty() {
-            rows = result.affected_rows();
-            result.next().await?;
-        } else {
-            rows = 0;
-            while let Some(row) = result.next().await? {
-                rows += 1;
-                if keep.is_some() {
-                    last = Some(row);
-                }
-            }
-        }
-        if let Some(keep) = keep.as_deref_mut() {
-            keep.push(Kept {
-                rows: if columns.is_empty() { 0 } else { rows },
-                returns_rows: !columns.is_empty(),
-                columns: columns.iter().map(|column| column.name_str().into_owned()).collect(),
-                last: last.map(cells).unwrap_or_default(),
-            });
-        }
-    }
+    wire.query(text, keep).await
 }
 
 /// A row as text; NULL is `None`.
