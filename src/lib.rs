@@ -10,12 +10,14 @@
 //! | 2 | `plan` `result` `workload` `schema` `target` | data that is stored or loaded |
 //! | 3 | `engine` `host` | databases and the machine |
 //! | 4 | `runner` | measures, loads |
+//! | 4 | `compare` | runs of several arms to comparisons with a verdict |
 //! | 4 | `report` | shows results; reads floors 0 to 2 only |
 //! | 5 | `measure` | measures a plan, and writes its results |
 //! | 6 | `cli` `cmd` | understands what is asked, and does it |
 
 use std::ffi::OsString;
 
+pub mod compare;
 pub mod embedded;
 pub mod plan;
 pub mod report;

@@ -23,6 +23,7 @@ const FLOORS: &[(&str, u8)] = &[
     ("engine", 3),
     ("host", 3),
     ("runner", 4),
+    ("compare", 4),
     ("report", 4),
     ("measure", 5),
     ("cli", 6),

@@ -170,6 +170,7 @@ fn full_comparison() -> Comparison {
         p: None,
         p_holm: None,
         verdict: Verdict::Undetected,
+        sentence: String::new(),
         margin: 0.03,
         mde: None,
         rounds_needed: None,

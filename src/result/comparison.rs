@@ -2,21 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What the data says about an arm.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Verdict {
-    /// The interval of the ratio lies above 1.
-    Faster,
-    /// The interval of the ratio lies below 1.
-    Slower,
-    /// The difference is smaller than the margin.
-    Equivalent,
-    /// Neither a difference nor equivalence could be shown.
-    Undetected,
-    /// The design allows no verdict: rounds not interleaved, or fewer than five.
-    None,
-}
+pub use crate::stats::verdict::Verdict;
 
 /// One arm against the baseline, for one workload and metric.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -45,6 +31,8 @@ pub struct Comparison {
     pub p_holm: Option<f64>,
     /// What the data says.
     pub verdict: Verdict,
+    /// The same in words, without the subject.
+    pub sentence: String,
     /// The difference that matters, as a fraction, fixed before measuring.
     pub margin: f64,
     /// Smallest difference that would have been found with 80 % probability, as a fraction.

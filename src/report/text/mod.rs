@@ -5,6 +5,7 @@
 
 mod parts;
 mod table;
+mod verdict;
 mod wrap;
 
 use crate::result::{Run, Summary};
@@ -32,7 +33,7 @@ pub fn report(summary: &Summary, look: Look) -> String {
     let mut sections = vec![measured(summary, width)];
     if summary.runs.is_empty() {
         sections.push(vec!["Nothing was measured.".to_owned()]);
-    } else {
+    } else if summary.comparisons.is_empty() {
         sections.extend(tables(summary, &groups, width));
         sections.push(dips_and_drifts(&groups, width));
         sections.push(notes(summary, width));
@@ -41,6 +42,11 @@ pub fn report(summary: &Summary, look: Look) -> String {
         if look.statements {
             sections.push(statements(&groups, width));
         }
+    } else {
+        // A table of every run would be a hundred lines: they are in the folder.
+        sections.push(notes(summary, width));
+        sections.push(failures(&groups, width));
+        sections.extend(verdict::sections(summary, width));
     }
     joined(&sections)
 }

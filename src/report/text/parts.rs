@@ -316,8 +316,8 @@ fn titled(title: &str, heading: &[&str], mut blocks: Vec<Block>, width: usize) -
 }
 
 /// Values in order of first appearance.
-fn distinct(values: impl Iterator<Item = String>) -> Vec<String> {
-    let mut seen: Vec<String> = Vec::new();
+pub(super) fn distinct<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
+    let mut seen: Vec<T> = Vec::new();
     for value in values {
         if !seen.contains(&value) {
             seen.push(value);

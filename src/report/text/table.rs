@@ -216,7 +216,7 @@ pub(super) fn optional(figure: Option<f64>, format: fn(f64) -> String) -> String
 }
 
 /// Three significant digits, as figures of a transaction reach from thousandths to thousands.
-fn format_per_txn(figure: f64) -> String {
+pub(super) fn format_per_txn(figure: f64) -> String {
     let decimals = match figure.abs() {
         0.0 => 0,
         small if small < 0.1 => 4,

@@ -1,0 +1,259 @@
+//! Arms against the baseline: the verdicts, and the figures that they rest on.
+
+use super::parts::distinct;
+use super::table::{Block, NO_FIGURE, blocks_under, format_per_txn, optional};
+use super::wrap::{cut, hanging};
+use crate::result::comparison::{Comparison, Verdict};
+use crate::result::{Run, Summary};
+use crate::units::{format_ms, format_percent, format_tps};
+
+/// Longest name of an arm as the head of a column.
+const MAX_ARM_CHARS: usize = 20;
+
+/// The sections of a summary that compares arms, the verdicts last, as what is read first.
+pub(super) fn sections(summary: &Summary, width: usize) -> Vec<Vec<String>> {
+    vec![
+        by_arm(summary),
+        costs(summary),
+        levels(summary, width),
+        relative(summary),
+        steadiness(summary, width),
+        verdicts(summary, width),
+    ]
+}
+
+/// The one that carries the verdict of an arm.
+fn is_primary(comparison: &Comparison) -> bool {
+    matches!(comparison.metric.as_str(), "tps" | "response_p99_ms")
+}
+
+fn primaries(summary: &Summary) -> impl Iterator<Item = &Comparison> {
+    summary.comparisons.iter().filter(|comparison| is_primary(comparison))
+}
+
+/// One sentence for each arm.
+fn verdicts(summary: &Summary, width: usize) -> Vec<String> {
+    let workloads = distinct(primaries(summary).map(|c| c.workload.clone())).len();
+    let mut lines = Vec::new();
+    for comparison in primaries(summary) {
+        let Comparison { arm, baseline, workload, sentence, .. } = comparison;
+        let on = if workloads > 1 { format!(", {workload}") } else { String::new() };
+        let mut text = format!("{arm} against {baseline}{on}: {sentence}");
+        if comparison.verdict == Verdict::None
+            && let (Some(low), Some(high)) = (comparison.ci_low, comparison.ci_high)
+        {
+            text.push_str(&format!(
+                "; ratio {:.4}, 95 % confidence interval {low:.4}-{high:.4}",
+                comparison.ratio
+            ));
+        }
+        lines.extend(hanging("", &text, width));
+    }
+    lines
+}
+
+/// Runs of one arm, workload and level, over the rounds.
+fn cells(summary: &Summary) -> Vec<(String, Vec<&Run>)> {
+    let mut cells: Vec<(String, Vec<&Run>)> = Vec::new();
+    for arm in distinct(summary.runs.iter().map(|run| run.arm.clone())) {
+        let of_arm: Vec<&Run> = summary.runs.iter().filter(|run| run.arm == arm).collect();
+        for workload in distinct(of_arm.iter().map(|run| run.workload.clone())) {
+            let mut runs: Vec<&Run> =
+                of_arm.iter().filter(|run| run.workload == workload).copied().collect();
+            runs.sort_by_key(|run| run.clients);
+            for level in runs.chunk_by(|a, b| a.clients == b.clients) {
+                cells.push((title(summary, &arm, &workload), level.to_vec()));
+            }
+        }
+    }
+    cells
+}
+
+fn title(summary: &Summary, arm: &str, workload: &str) -> String {
+    let only = summary.runs.iter().all(|run| run.workload == workload);
+    if only { arm.to_owned() } else { format!("{arm}, {workload}") }
+}
+
+/// A table with a row for each arm and level.
+fn table(
+    summary: &Summary,
+    name: &str,
+    head: &[&str],
+    row: fn(&[&Run]) -> Vec<String>,
+) -> Vec<String> {
+    let mut blocks: Vec<Block> = Vec::new();
+    for (title, runs) in cells(summary) {
+        let row = row(&runs);
+        match blocks.last_mut().filter(|block| block.title.as_deref() == Some(&title)) {
+            Some(block) => block.rows.push(row),
+            None => blocks.push(Block { title: Some(title), rows: vec![row] }),
+        }
+    }
+    let heading: Vec<String> = head.iter().map(ToString::to_string).collect();
+    let mut lines = vec![name.to_owned()];
+    lines.extend(blocks_under(&heading, &blocks, 0));
+    lines
+}
+
+fn by_arm(summary: &Summary) -> Vec<String> {
+    let head = [
+        "clients\n",
+        "runs\n",
+        "tps\n1/s",
+        "between\nrounds",
+        "p50\nms",
+        "p99\nms",
+        "cv\n",
+        "p5/p50\n",
+        "failed\n",
+    ];
+    table(summary, "Means over the rounds", &head, |runs| {
+        let logs: Vec<f64> =
+            runs.iter().filter(|run| run.tps > 0.0).map(|run| run.tps.ln()).collect();
+        let failed: u64 = runs.iter().map(|run| run.failed.total).sum();
+        vec![
+            runs[0].clients.to_string(),
+            runs.len().to_string(),
+            optional(mean(logs.iter().copied()).map(f64::exp), format_tps),
+            optional(crate::stats::summary::stddev(&logs), format_percent),
+            optional(of(runs, |run| run.latency_ms.p50), format_ms),
+            optional(of(runs, |run| run.latency_ms.p99), format_ms),
+            optional(of(runs, |run| run.variance.cv), format_percent),
+            optional(of(runs, |run| run.variance.steadiness), |share| format!("{share:.2}")),
+            failed.to_string(),
+        ]
+    })
+}
+
+/// What a transaction cost the machine; nothing where no run has it.
+fn costs(summary: &Summary) -> Vec<String> {
+    let known = |run: &Run| run.host.as_ref().is_some_and(|host| host.same_machine);
+    if !summary.runs.iter().any(known) {
+        return Vec::new();
+    }
+    let head = [
+        "clients\n",
+        "other CPU\nus",
+        "switches\n",
+        "read\nKiB",
+        "writes\n",
+        "written\nKiB",
+        "flushes\n",
+    ];
+    table(summary, "Per transaction, on this machine", &head, |runs| {
+        let figure = |name: &str| {
+            let figures =
+                runs.iter().filter_map(|run| run.host.as_ref()?.per_txn.get(name).copied());
+            optional(mean(figures), format_per_txn)
+        };
+        let clients = runs[0].clients.to_string();
+        let names = ["cpu_us", "context_switches", "read_kib", "writes", "written_kib", "flushes"];
+        std::iter::once(clients).chain(names.map(figure)).collect()
+    })
+}
+
+/// Ratio and interval of each level.
+fn levels(summary: &Summary, width: usize) -> Vec<String> {
+    let blocks: Vec<Block> = primaries(summary)
+        .map(|comparison| Block {
+            title: Some(cut(
+                &format!(
+                    "{} / {}, {} of {}",
+                    comparison.arm, comparison.baseline, comparison.metric, comparison.workload
+                ),
+                width,
+            )),
+            rows: level_rows(comparison),
+        })
+        .collect();
+    if blocks.is_empty() {
+        return Vec::new();
+    }
+    let heading = ["clients", "ratio", "low", "high", "p", "Holm p"].map(str::to_owned);
+    let mut lines = hanging("", "Ratio to the baseline, with its 95 % confidence interval", width);
+    lines.extend(blocks_under(&heading, &blocks, 0));
+    lines
+}
+
+fn level_rows(comparison: &Comparison) -> Vec<Vec<String>> {
+    let four = |figure: Option<f64>| optional(figure, |figure| format!("{figure:.4}"));
+    let all = vec![
+        "all".to_owned(),
+        four(Some(comparison.ratio)),
+        four(comparison.ci_low),
+        four(comparison.ci_high),
+        four(comparison.p),
+        four(comparison.p_holm),
+    ];
+    let level = comparison.levels.iter().map(|level| {
+        vec![
+            level.clients.to_string(),
+            four(Some(level.ratio)),
+            four(level.ci_low),
+            four(level.ci_high),
+            four(level.p),
+            four(level.p_holm),
+        ]
+    });
+    // Of a single level the whole says the same, but for the simultaneous interval.
+    let levels = if comparison.levels.len() > 1 { level.collect() } else { Vec::new() };
+    [levels, vec![all]].concat()
+}
+
+/// Rows are tests, columns arms, the baseline is 1.00; only where arms stand beside each other.
+fn relative(summary: &Summary) -> Vec<String> {
+    let arms = distinct(primaries(summary).map(|c| c.arm.clone()));
+    let Some(baseline) = primaries(summary).next().map(|c| c.baseline.clone()) else {
+        return Vec::new();
+    };
+    if arms.len() < 2 {
+        return Vec::new();
+    }
+    let mut rows: Vec<Vec<String>> = Vec::new();
+    for workload in distinct(primaries(summary).map(|c| c.workload.clone())) {
+        let of_workload: Vec<&Comparison> =
+            primaries(summary).filter(|c| c.workload == workload).collect();
+        let clients =
+            distinct(of_workload.iter().flat_map(|c| &c.levels).map(|level| level.clients));
+        for clients in clients {
+            let mut row =
+                vec![cut(&workload, MAX_ARM_CHARS), clients.to_string(), "1.00".to_owned()];
+            row.extend(arms.iter().map(|arm| {
+                let of_arm = of_workload.iter().find(|c| c.arm == *arm);
+                let level =
+                    of_arm.and_then(|c| c.levels.iter().find(|level| level.clients == clients));
+                level.map_or_else(|| NO_FIGURE.to_owned(), |level| format!("{:.2}", level.ratio))
+            }));
+            rows.push(row);
+        }
+    }
+    let mut heading = vec!["test".to_owned(), "clients".to_owned()];
+    heading.extend(std::iter::once(&baseline).chain(&arms).map(|arm| cut(arm, MAX_ARM_CHARS)));
+    let mut lines = vec![format!("Relative to {baseline}")];
+    lines.extend(blocks_under(&heading, &[Block { title: None, rows }], 1));
+    lines
+}
+
+/// How the steadiness of the arms compares: without a verdict.
+fn steadiness(summary: &Summary, width: usize) -> Vec<String> {
+    let mut lines = Vec::new();
+    for comparison in summary.comparisons.iter().filter(|c| !is_primary(c)) {
+        let (Some(low), Some(high)) = (comparison.ci_low, comparison.ci_high) else { continue };
+        let Comparison { arm, baseline, workload, metric, ratio, .. } = comparison;
+        let text =
+            format!("{arm} / {baseline}, {workload}: {metric} {ratio:.2} ({low:.2}-{high:.2})");
+        lines.extend(hanging("", &text, width));
+    }
+    if !lines.is_empty() {
+        lines.insert(0, "Steadiness, ratio to the baseline (exploratory, no verdict)".to_owned());
+    }
+    lines
+}
+
+fn of(runs: &[&Run], figure: fn(&Run) -> Option<f64>) -> Option<f64> {
+    mean(runs.iter().filter_map(|run| figure(run)))
+}
+
+fn mean(figures: impl Iterator<Item = f64>) -> Option<f64> {
+    crate::stats::summary::mean(&figures.collect::<Vec<f64>>())
+}
