@@ -1,6 +1,9 @@
 //! The command line: options and their checks, nothing else. Which defaults apply, and what the
 //! options mean together, is decided where the plan is made (`cmd::run::request`).
 
+mod compare;
+mod others;
+
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -10,6 +13,9 @@ use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use crate::plan::Protocol;
 use crate::schema::sbtest::{MAX_TABLE_SIZE, MAX_TABLES};
 use crate::units::{self, BareUnit, UnitError};
+
+pub(crate) use compare::CompareArgs;
+pub(crate) use others::{CleanArgs, ShowArgs, VerifyArgs};
 
 /// Loads a database and measures it: throughput, latency, and how steady they are.
 #[derive(Debug, Parser)]
@@ -53,7 +59,7 @@ pub(crate) enum Command {
 pub(crate) struct TargetArgs {
     /// Database: postgres://USER@HOST:PORT/DB, mysql://USER@HOST:PORT/DB or sqlite:PATH; NAME=URL gives it a name
     #[arg(long, value_name = "URL", conflicts_with_all = ["host", "port", "user", "dbname", "database"])]
-    pub(crate) target: Option<String>,
+    pub(crate) target: Vec<String>,
     /// PostgreSQL server, or the folder of its socket
     #[arg(long, short = 'h', value_name = "HOST")]
     pub(crate) host: Option<String>,
@@ -173,7 +179,7 @@ pub(crate) struct InitArgs {
 }
 
 /// `dbload run`
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct RunArgs {
     #[command(flatten)]
     pub(crate) target: TargetArgs,
@@ -181,6 +187,8 @@ pub(crate) struct RunArgs {
     pub(crate) load: LoadArgs,
     #[command(flatten)]
     pub(crate) window: WindowArgs,
+    #[command(flatten)]
+    pub(crate) compare: CompareArgs,
     #[command(flatten)]
     pub(crate) errors: ErrorArgs,
     #[command(flatten)]
@@ -344,40 +352,6 @@ pub(crate) struct ResultArgs {
     /// Leave out the counters of machine and server
     #[arg(long)]
     pub(crate) no_monitor: bool,
-}
-
-/// `dbload verify`
-#[derive(Debug, Args)]
-pub(crate) struct VerifyArgs {
-    #[command(flatten)]
-    pub(crate) target: TargetArgs,
-    /// Accept the tables as they are, after another tool truncated the history
-    #[arg(long)]
-    pub(crate) rebase: bool,
-}
-
-/// `dbload clean`
-#[derive(Debug, Args)]
-pub(crate) struct CleanArgs {
-    #[command(flatten)]
-    pub(crate) target: TargetArgs,
-}
-
-/// `dbload show`
-#[derive(Debug, Args)]
-pub(crate) struct ShowArgs {
-    /// Workload to print
-    #[arg(value_name = "NAME")]
-    pub(crate) name: Option<String>,
-    /// Print the text as this engine gets it
-    #[arg(long, value_name = "ENGINE")]
-    pub(crate) engine: Option<String>,
-    /// Write all built-in files into this folder
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["name", "engine"])]
-    pub(crate) export: Option<PathBuf>,
-    /// Folder that may hold workloads/ to use in place of the built-in files
-    #[arg(long, value_name = "DIR", env = "DBLOAD_DATA_DIR")]
-    pub(crate) data_dir: Option<PathBuf>,
 }
 
 /// `--protocol`

@@ -7,7 +7,7 @@
 //! |---|---|---|
 //! | 0 | `stats` `rng` `units` `suggest` `embedded` | arithmetic and text, no clock, no files |
 //! | 1 | `script` | pgbench's script language: text to steps and values |
-//! | 2 | `plan` `result` `workload` `schema` `target` | data that is stored or loaded |
+//! | 2 | `plan` `result` `workload` `schema` `target` `study` | data that is stored or loaded |
 //! | 3 | `engine` `host` | databases and the machine |
 //! | 4 | `runner` | measures, loads |
 //! | 4 | `compare` | runs of several arms to comparisons with a verdict |
@@ -26,6 +26,7 @@ pub mod rng;
 pub mod schema;
 pub mod script;
 pub mod stats;
+pub mod study;
 pub mod suggest;
 pub mod target;
 pub mod units;

@@ -20,6 +20,7 @@ const FLOORS: &[(&str, u8)] = &[
     ("workload", 2),
     ("schema", 2),
     ("target", 2),
+    ("study", 2),
     ("engine", 3),
     ("host", 3),
     ("runner", 4),

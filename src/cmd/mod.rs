@@ -1,5 +1,6 @@
 //! The commands: dispatch and exit codes.
 
+mod cells;
 mod clean;
 mod engines;
 mod init;
@@ -104,18 +105,26 @@ async fn dispatch(command: Command) -> anyhow::Result<Exit> {
 
 /// The one database that a command is about.
 fn target(options: &TargetOptions, env: &Env) -> anyhow::Result<NamedTarget> {
+    let mut targets = targets(options, env)?;
+    if targets.len() > 1 {
+        anyhow::bail!("{} times --target: only `dbload run` takes several", targets.len());
+    }
+    // There is one for each `--target`, and at least one.
+    targets.pop().ok_or_else(|| anyhow::anyhow!("no target"))
+}
+
+/// The databases that a command is about, at least one.
+fn targets(options: &TargetOptions, env: &Env) -> anyhow::Result<Vec<NamedTarget>> {
     if let Some(host) = options.host.as_deref().filter(|host| host.contains("://")) {
         anyhow::bail!("--host \"{}\" is a URL: give it with --target", redact(host));
     }
     let args = TargetArgs {
-        targets: options.target.clone().into_iter().collect(),
+        targets: options.target.clone(),
         host: options.host.clone(),
         port: options.port.clone(),
         user: options.user.clone(),
         database: options.dbname.clone(),
         bare: options.database.clone(),
     };
-    let mut targets = args.resolve(env)?;
-    // `resolve` gives one for each `--target`, and at least one.
-    targets.pop().ok_or_else(|| anyhow::anyhow!("no target"))
+    Ok(args.resolve(env)?)
 }

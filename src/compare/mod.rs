@@ -4,13 +4,13 @@
 //! Pure. The arithmetic is in `stats`; here runs become its observations, and what it found
 //! becomes entries of `summary.json` and warnings.
 
+pub mod fair;
+
 use crate::result::Run;
 use crate::result::comparison::{Comparison, LevelComparison};
 use crate::stats::rounds::{Arm, RoundTrend, is_interleaved, order_effect_p};
 use crate::stats::verdict::{self, Better, Design, NOT_INTERLEAVED_BANNER, Rules, Verdict};
 
-/// The difference that matters when nobody says, as a fraction.
-pub const DEFAULT_MARGIN: f64 = 0.03;
 /// Order effects are warned about below this p.
 const WARN_BELOW_P: f64 = 0.05;
 
@@ -145,7 +145,7 @@ fn compare(
     let mut comparisons = Vec::new();
     for found in verdict::compare(&clients, &baseline, &others, rules) {
         let (name, baseline) = (found.arm.clone(), found.baseline.clone());
-        match entry(found, workload, metric.name) {
+        match entry(&found, workload, metric.name) {
             Some(comparison) => comparisons.push(comparison),
             None => warnings.push(format!(
                 "{name} cannot be compared with {baseline}: no round has every level of both to \
@@ -214,7 +214,7 @@ fn sign(baseline: &Arm, arm: &Arm, observations: &[Observation<'_>], round: u32)
 }
 
 /// The entry of `summary.json`; nothing where there is no ratio.
-fn entry(found: verdict::Comparison, workload: &str, metric: &str) -> Option<Comparison> {
+fn entry(found: &verdict::Comparison, workload: &str, metric: &str) -> Option<Comparison> {
     let levels = found.levels.iter().filter_map(|level| {
         Some(LevelComparison {
             clients: level.clients,

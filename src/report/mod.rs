@@ -2,6 +2,7 @@
 //! engine or the runner.
 
 pub mod appended;
+pub mod cells;
 pub mod folder;
 pub mod histograms;
 pub mod live;

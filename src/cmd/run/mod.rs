@@ -1,6 +1,7 @@
 //! `dbload run`: options in, levels measured one after the other, results written as they come.
 
 mod request;
+mod several;
 mod tables;
 
 use std::sync::Arc;
@@ -10,7 +11,7 @@ use anyhow::{Context, bail};
 use super::engines::{OnEngine, on_engine};
 use super::signals::Signals;
 use super::tables::init_plan;
-use super::{Exit, target};
+use super::{Exit, targets};
 use crate::cli::RunArgs;
 use crate::engine::{Engine, ServerFacts};
 use crate::measure::{Sweep, Upkeep, environment};
@@ -37,13 +38,18 @@ use tables::{Prepared, prepare};
 
 /// Measures what the options ask for.
 pub(crate) async fn run(args: RunArgs, env: &Env, signals: &Signals) -> anyhow::Result<Exit> {
-    let named = target(&args.target, env)?;
+    let targets = targets(&args.target, env)?;
     let mut talk = Talk::stderr(Style::of_stderr(args.talk.quiet || args.results.json));
-    talk.say(&format!("target: {} ({})", named.target, named.why));
-    for warning in &named.warnings {
-        talk.insist(&format!("warning: {warning}"));
+    for named in &targets {
+        talk.say(&format!("target: {} ({})", named.target, named.why));
+        for warning in &named.warnings {
+            talk.insist(&format!("warning: {warning}"));
+        }
     }
-    let job = Job::new(&args, &named, signals, &mut talk)?;
+    let [named] = &targets[..] else {
+        return several::several(&args, &targets, signals, &mut talk).await;
+    };
+    let job = Job::new(&args, named, signals, &mut talk)?;
     on_engine(&named.target, args.init, job).await
 }
 
@@ -56,6 +62,8 @@ struct Job<'a> {
     workloads: Workloads,
     choices: Choices,
     sql: SchemaSql,
+    /// Takes the results of a cell, which is not reported by itself.
+    sink: Option<&'a mut Option<Summary>>,
 }
 
 impl<'a> Job<'a> {
@@ -76,7 +84,7 @@ impl<'a> Job<'a> {
             bail!("run --init needs a scale: add --scale N (1 is 100,000 accounts)");
         }
         let sql = SchemaSql::new(schema, dialect);
-        Ok(Self { args, named, signals, talk, workloads, choices, sql })
+        Ok(Self { args, named, signals, talk, workloads, choices, sql, sink: None })
     }
 
     fn folder(&self) -> anyhow::Result<ResultFolder> {
@@ -306,6 +314,10 @@ impl<'a> Job<'a> {
         let is_written = written.is_ok();
         if let Err(error) = written {
             summary.warnings.push(Warning::NotWritten { why: error.to_string() }.to_string());
+        }
+        if let Some(sink) = &mut self.sink {
+            **sink = Some(summary.clone());
+            return Ok(is_written);
         }
         let width = report_width();
         let statements = self.args.results.report_per_statement;

@@ -1,0 +1,149 @@
+//! What cells of several arms add up to: merged runs, comparisons with their verdicts, the report.
+
+use anyhow::Context;
+
+use super::Exit;
+use super::signals::Signals;
+use crate::compare::{Question, compare_runs, fair};
+use crate::report::cells::CellsFolder;
+use crate::report::text::Look;
+use crate::report::{Output, Talk, report_width, text};
+use crate::result::summary::{Program, SCHEMA};
+use crate::result::{Summary, Warning};
+use crate::stats::verdict::MIN_ROUNDS;
+use crate::target::redact_args;
+
+/// Takes the cells in as they end.
+pub(super) struct Gathering {
+    pub(super) folder: CellsFolder,
+    summary: Summary,
+    /// Cells that the plan has.
+    planned: usize,
+    done: usize,
+}
+
+impl Gathering {
+    /// Nothing is measured yet. `plan` is stored beside the results.
+    pub(super) fn begin(
+        folder: CellsFolder,
+        plan: &str,
+        plan_hash: String,
+        seed: u64,
+        planned: usize,
+    ) -> anyhow::Result<Self> {
+        folder.write("plan.toml", plan.as_bytes())?;
+        let args: Vec<String> =
+            std::env::args_os().map(|arg| arg.to_string_lossy().into_owned()).collect();
+        let summary = Summary {
+            schema: SCHEMA.to_owned(),
+            dbload: Program {
+                version: env!("CARGO_PKG_VERSION").to_owned(),
+                command_line: redact_args(&args).join(" "),
+            },
+            seed,
+            plan_hash,
+            complete: false,
+            warnings: Vec::new(),
+            arms: Vec::new(),
+            runs: Vec::new(),
+            comparisons: Vec::new(),
+        };
+        folder.write_summary(&summary)?;
+        Ok(Self { folder, summary, planned, done: 0 })
+    }
+
+    /// Adds what a cell gave; its files are named as seen from the folder of the whole.
+    pub(super) fn add(&mut self, cell: &str, round: u32, found: Summary) -> anyhow::Result<()> {
+        for arm in found.arms {
+            if self.summary.arms.iter().all(|known| known.name != arm.name) {
+                self.summary.arms.push(arm);
+            }
+        }
+        for warning in found.warnings {
+            self.warn(warning);
+        }
+        if found.complete {
+            self.done += 1;
+        }
+        for mut run in found.runs {
+            run.round = round;
+            run.hlog = run.hlog.map(|file| format!("{cell}/{file}"));
+            for script in &mut run.scripts {
+                script.file = format!("{cell}/{}", script.file);
+            }
+            self.summary.runs.push(run);
+        }
+        Ok(self.folder.write_summary(&self.summary)?)
+    }
+
+    /// Adds a warning about the whole, once.
+    pub(super) fn warn(&mut self, warning: String) {
+        if !self.summary.warnings.contains(&warning) {
+            self.summary.warnings.push(warning);
+        }
+    }
+
+    /// Whether there is anything to report.
+    pub(super) fn is_empty(&self) -> bool {
+        self.summary.runs.is_empty()
+    }
+
+    /// Removes a folder in which nothing was measured.
+    pub(super) fn discard(self) {
+        self.folder.discard();
+    }
+
+    /// Compares, writes and prints. `json` prints `summary.json` in place of the report.
+    pub(super) fn finish(
+        mut self,
+        question: Question<'_>,
+        json: bool,
+        signals: &Signals,
+        talk: &mut Talk,
+    ) -> anyhow::Result<Exit> {
+        talk.step_ends();
+        // The baseline first: that is how differences are told.
+        self.summary.arms.sort_by_key(|arm| arm.name != question.baseline);
+        let compared = compare_runs(&self.summary.runs, question);
+        self.summary.comparisons = compared.comparisons;
+        fair::qualify(&mut self.summary.comparisons, &self.summary.arms);
+        for warning in compared.warnings.into_iter().chain(fair::differences(&self.summary.arms)) {
+            self.warn(warning);
+        }
+        let rounds = self.summary.comparisons.iter().map(|found| found.rounds).min().unwrap_or(0);
+        if rounds < MIN_ROUNDS {
+            self.warn(format!(
+                "{rounds} complete rounds give no verdict: at least {MIN_ROUNDS} are needed, see \
+                 --rounds"
+            ));
+        }
+        self.summary.complete =
+            self.done == self.planned && self.summary.runs.iter().all(|run| run.complete);
+        if !self.summary.complete {
+            let (done, planned) = (self.done, self.planned);
+            self.warn(format!("{done} of {planned} runs were measured to their end"));
+        }
+        let written = self.folder.write_summary(&self.summary);
+        let is_written = written.is_ok();
+        if let Err(error) = written {
+            self.warn(Warning::NotWritten { why: error.to_string() }.to_string());
+        }
+        let width = report_width();
+        let report = match json {
+            true => self.summary.to_json()?,
+            false => text::report(&self.summary, Look { width, statements: false }),
+        };
+        let printed = Output::stdout().write(&report);
+        for line in text::warnings(&self.summary, width).lines() {
+            talk.insist(line);
+        }
+        talk.insist(&format!("results: {}", self.folder.path().display()));
+        printed.context("printing the report")?;
+        let lost = self.summary.runs.iter().any(|run| run.clients_lost > 0);
+        Ok(match signals.exit() {
+            Some(exit) => exit,
+            None if is_written && self.summary.complete && !lost => Exit::Complete,
+            None => Exit::Impaired,
+        })
+    }
+}

@@ -1,0 +1,145 @@
+//! `dbload run` with several targets: rounds in which every target is measured at every level, in
+//! drawn order, and a verdict at the end.
+
+use std::fmt::Write as _;
+
+use anyhow::{Context, bail};
+use sha2::{Digest, Sha256};
+
+use super::super::cells::Gathering;
+use super::super::signals::Signals;
+use super::{Exit, Job};
+use crate::cli::{ClientLevels, RunArgs};
+use crate::cmd::engines::on_engine;
+use crate::compare::Question;
+use crate::report::Talk;
+use crate::report::cells::CellsFolder;
+use crate::result::Summary;
+use crate::study::{Cell, draw};
+use crate::target::NamedTarget;
+
+/// Measures all targets in turn.
+pub(super) async fn several(
+    args: &RunArgs,
+    targets: &[NamedTarget],
+    signals: &Signals,
+    talk: &mut Talk,
+) -> anyhow::Result<Exit> {
+    if args.load.random_seed.is_some() {
+        bail!("--random-seed is for one target: give --seed N for several");
+    }
+    let baseline = baseline(args, targets)?;
+    let seed = args.load.seed.unwrap_or_else(|| u64::from(rand::random::<u32>()));
+    let order = draw(seed, args.window.rounds, targets.len(), &args.load.clients.0);
+    let folder = CellsFolder::create(args.results.out.as_deref(), "comparison")?;
+    let plan = plan(args, targets, baseline, seed);
+    let mut gathering =
+        Gathering::begin(folder, &plan, hex(&Sha256::digest(&plan)), seed, order.len())?;
+    let mut seen = vec![false; targets.len()];
+    for (cell, number) in order.iter().zip(1..) {
+        let named = &targets[cell.arm];
+        let args = cell_args(args, cell, seed, &gathering, named, !seen[cell.arm]);
+        seen[cell.arm] = true;
+        talk.step_ends();
+        talk.say(&format!(
+            "round {}, {}, {} clients ({number} of {})",
+            cell.round,
+            named.name,
+            cell.clients,
+            order.len()
+        ));
+        match measure_cell(&args, named, signals, talk).await {
+            Ok(Some(found)) => {
+                let name = CellsFolder::cell(cell.round, &named.name, cell.clients);
+                gathering.add(&name, cell.round, found)?;
+            }
+            Ok(None) => {}
+            Err(error) if gathering.is_empty() => {
+                gathering.discard();
+                return Err(error.context(named.name.clone()));
+            }
+            Err(error) => {
+                gathering.warn(format!("{} could not be measured: {error:#}", named.name));
+                break;
+            }
+        }
+        if signals.exit().is_some() {
+            break;
+        }
+    }
+    if gathering.is_empty() {
+        gathering.discard();
+        talk.insist("interrupted before anything was measured");
+        return Ok(signals.exit().unwrap_or(Exit::Interrupted));
+    }
+    let question = Question { baseline, margin: args.compare.margin };
+    gathering.finish(question, args.results.json, signals, talk)
+}
+
+/// The name of the target that the others are compared with.
+fn baseline<'a>(args: &'a RunArgs, targets: &'a [NamedTarget]) -> anyhow::Result<&'a str> {
+    let first = targets.first().map(|target| target.name.as_str()).context("no target")?;
+    let Some(asked) = args.compare.baseline.as_deref() else { return Ok(first) };
+    if targets.iter().any(|target| target.name == asked) {
+        return Ok(asked);
+    }
+    let names: Vec<&str> = targets.iter().map(|target| target.name.as_str()).collect();
+    bail!("--baseline \"{asked}\" is no target: give one of {}", names.join(", "))
+}
+
+/// The options of one cell: one level, once.
+fn cell_args(
+    args: &RunArgs,
+    cell: &Cell,
+    seed: u64,
+    gathering: &Gathering,
+    named: &NamedTarget,
+    first: bool,
+) -> RunArgs {
+    let mut args = args.clone();
+    let name = CellsFolder::cell(cell.round, &named.name, cell.clients);
+    args.results.out = Some(gathering.folder.path().join(name));
+    args.load.clients = ClientLevels(vec![cell.clients]);
+    // The arms of a round do the same, each round something else.
+    args.load.seed = Some(seed.wrapping_add(u64::from(cell.round) - 1));
+    args.window.rounds = 1;
+    args.init = args.init && first;
+    args.tables.replace = args.tables.replace && first;
+    args
+}
+
+/// Measures one cell; nothing when a signal came first.
+pub(in crate::cmd) async fn measure_cell(
+    args: &RunArgs,
+    named: &NamedTarget,
+    signals: &Signals,
+    talk: &mut Talk,
+) -> anyhow::Result<Option<Summary>> {
+    let mut found = None;
+    let mut job = Job::new(args, named, signals, talk)?;
+    job.sink = Some(&mut found);
+    on_engine(&named.target, args.init, job).await?;
+    Ok(found)
+}
+
+/// The plan of the whole, for people and for its hash; each cell has its own in full.
+fn plan(args: &RunArgs, targets: &[NamedTarget], baseline: &str, seed: u64) -> String {
+    let mut plan = format!(
+        "rounds = {}\nseed = {seed}\nmargin = {}\nbaseline = {baseline:?}\nclients = {:?}\n",
+        args.window.rounds, args.compare.margin, args.load.clients.0
+    );
+    for NamedTarget { name, target, .. } in targets {
+        let url = target.to_string();
+        plan.push_str(&format!("\n[[target]]\nname = {name:?}\nurl = {url:?}\n"));
+    }
+    plan
+}
+
+/// Bytes in hexadecimal.
+pub(in crate::cmd) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        // Writing to a string cannot fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
