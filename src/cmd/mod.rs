@@ -83,7 +83,13 @@ fn usage(error: &clap::Error) -> Exit {
         // Where the text cannot be written there is nobody to tell.
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => drop(error.print()),
         // A URL in the wrong place may hold a password.
-        _ => Talk::stderr(Style::Plain).insist(redact(&error.to_string()).trim_end()),
+        _ => {
+            let text = error.to_string();
+            // What follows are our own words, which have an @ as well.
+            let own = text.find("\n\nUsage:").unwrap_or(text.len());
+            let shown = format!("{}{}", redact(&text[..own]), &text[own..]);
+            Talk::stderr(Style::Plain).insist(shown.trim_end());
+        }
     }
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Exit::Complete,
