@@ -3,6 +3,7 @@
 
 mod compare;
 mod others;
+mod study;
 
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
@@ -16,6 +17,7 @@ use crate::units::{self, BareUnit, UnitError};
 
 pub(crate) use compare::CompareArgs;
 pub(crate) use others::{CleanArgs, ShowArgs, VerifyArgs};
+pub(crate) use study::StudyArgs;
 
 /// Loads a database and measures it: throughput, latency, and how steady they are.
 #[derive(Debug, Parser)]
@@ -45,6 +47,8 @@ pub(crate) enum Command {
     Init(InitArgs),
     /// Measure a workload at one or several client counts
     Run(Box<RunArgs>),
+    /// Compare servers and storages that dbload makes itself, with a verdict
+    Study(StudyArgs),
     /// Check that the tables add up after runs
     Verify(VerifyArgs),
     /// Drop the tables

@@ -8,7 +8,7 @@
 //! | 0 | `stats` `rng` `units` `suggest` `embedded` | arithmetic and text, no clock, no files |
 //! | 1 | `script` | pgbench's script language: text to steps and values |
 //! | 2 | `plan` `result` `workload` `schema` `target` `study` | data that is stored or loaded |
-//! | 3 | `engine` `host` | databases and the machine |
+//! | 3 | `engine` `host` `instance` | databases and the machine |
 //! | 4 | `runner` | measures, loads |
 //! | 4 | `compare` | runs of several arms to comparisons with a verdict |
 //! | 4 | `report` | shows results; reads floors 0 to 2 only |
@@ -36,6 +36,7 @@ mod cli;
 mod cmd;
 mod engine;
 mod host;
+mod instance;
 mod measure;
 mod runner;
 

@@ -1,6 +1,8 @@
 //! The plan of a run: every choice made, every default filled in. Pure data, stored with the
 //! results as `plan.toml`; its hash says whether two results were measured in the same way.
 
+pub mod study;
+
 use std::time::Duration;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};

@@ -23,6 +23,7 @@ const FLOORS: &[(&str, u8)] = &[
     ("study", 2),
     ("engine", 3),
     ("host", 3),
+    ("instance", 3),
     ("runner", 4),
     ("compare", 4),
     ("report", 4),

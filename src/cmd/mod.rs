@@ -7,6 +7,7 @@ mod init;
 mod run;
 mod show;
 mod signals;
+mod study;
 mod tables;
 mod verify;
 
@@ -103,6 +104,7 @@ async fn dispatch(command: Command) -> anyhow::Result<Exit> {
     match command {
         Command::Init(args) => init::init(args, &env, &signals).await,
         Command::Run(args) => run::run(*args, &env, &signals).await,
+        Command::Study(args) => study::study(args, &env, &signals).await,
         Command::Verify(args) => verify::verify(args, &env, &signals).await,
         Command::Clean(args) => clean::clean(args, &env, &signals).await,
         Command::Show(args) => show::show(&args),

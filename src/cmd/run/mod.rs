@@ -36,6 +36,8 @@ use crate::workload::Workload;
 use request::{Choices, Found, Workloads};
 use tables::{Prepared, prepare};
 
+pub(super) use several::{hex, measure_cell};
+
 /// Measures what the options ask for.
 pub(crate) async fn run(args: RunArgs, env: &Env, signals: &Signals) -> anyhow::Result<Exit> {
     let targets = targets(&args.target, env)?;

@@ -1,0 +1,412 @@
+//! The plan of a study: a TOML file that a person writes. Every refusal names file, line and what
+//! to do.
+
+use std::fmt;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde::Deserialize;
+use toml::{Spanned, Table};
+
+use crate::suggest::nearest;
+use crate::units::{BareUnit, parse_duration, parse_percent};
+
+/// Rounds when the plan says nothing.
+const DEFAULT_ROUNDS: u32 = 8;
+/// The difference that matters when the plan says nothing, as a fraction.
+const DEFAULT_MARGIN: f64 = 0.03;
+/// A plan with everything in it, explained.
+pub const EXAMPLE: &str = include_str!("../../docs/examples/study.toml");
+
+/// A plan that was read and makes sense.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StudyPlan {
+    /// Passes over all arms and levels.
+    pub rounds: u32,
+    /// Seed of the order and of the load.
+    pub seed: u64,
+    /// The difference that matters, as a fraction.
+    pub margin: f64,
+    /// Name of the arm that the others are compared with.
+    pub baseline: String,
+    /// Wait before each cell.
+    pub settle: Duration,
+    /// Results folder.
+    pub out: Option<PathBuf>,
+    /// What is run.
+    pub load: Load,
+    /// Servers times storages, and the baseline a second time where that is asked for.
+    pub arms: Vec<ArmPlan>,
+    /// The text of the plan.
+    pub text: String,
+}
+
+/// One server on one storage.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ArmPlan {
+    /// `SERVER/STORAGE`.
+    pub name: String,
+    /// The server.
+    pub server: Server,
+    /// Label of the storage.
+    pub storage: String,
+    /// Folder of the storage.
+    pub dir: PathBuf,
+}
+
+/// What each cell runs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Load {
+    /// Built-in workload.
+    pub workload: String,
+    /// Scale factor.
+    pub scale: u32,
+    /// Client counts.
+    pub clients: Vec<u32>,
+    /// Before the window.
+    pub warmup: Duration,
+    /// The window.
+    pub duration: Duration,
+    /// How the state of the tables is restored before a cell.
+    pub prepare: Prepare,
+    /// What the page cache holds before a cell.
+    pub cache: Cache,
+}
+
+/// How the state of the tables is restored before a cell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Prepare {
+    /// History truncated, tables vacuumed.
+    Maintain,
+    /// Tables loaded again.
+    Reload,
+}
+
+/// What the page cache holds before a cell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Cache {
+    /// What happens to be there.
+    AsIs,
+    /// Every file of the data folder.
+    Warm,
+    /// Nothing; needs root.
+    Cold,
+}
+
+/// Which database system.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum EngineKind {
+    /// PostgreSQL.
+    Postgres,
+    /// A file, without a server.
+    Sqlite,
+}
+
+/// A server that is made, started and stopped for the study.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Server {
+    /// Name in results.
+    pub name: String,
+    /// Which database system.
+    pub engine: EngineKind,
+    /// Folder of its programs.
+    pub bin: Option<PathBuf>,
+    /// Arguments for making the data directory.
+    #[serde(default)]
+    pub initdb: Vec<String>,
+    /// Server settings.
+    #[serde(default)]
+    pub settings: Table,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct StorageFile {
+    name: String,
+    dir: PathBuf,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LoadFile {
+    workloads: Option<Spanned<Vec<String>>>,
+    scale: Option<Spanned<u32>>,
+    clients: Spanned<Vec<u32>>,
+    warmup: Option<Spanned<String>>,
+    duration: Spanned<String>,
+    prepare: Option<Prepare>,
+    cache: Option<Cache>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PlanFile {
+    rounds: Option<Spanned<u32>>,
+    seed: Option<u64>,
+    margin: Option<Spanned<String>>,
+    baseline: Option<Spanned<String>>,
+    #[serde(default)]
+    aa: bool,
+    settle: Option<Spanned<String>>,
+    out: Option<PathBuf>,
+    load: LoadFile,
+    server: Spanned<Vec<Spanned<Server>>>,
+    storage: Spanned<Vec<Spanned<StorageFile>>>,
+}
+
+/// Why a plan is refused.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StudyPlanError {
+    /// The file.
+    pub file: PathBuf,
+    /// The line, from 1.
+    pub line: usize,
+    /// What is wrong, and what to do.
+    pub why: String,
+}
+
+impl std::error::Error for StudyPlanError {}
+
+impl fmt::Display for StudyPlanError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}, line {}: {}", self.file.display(), self.line, self.why)
+    }
+}
+
+/// Where in the text something is.
+struct Source<'a> {
+    file: &'a Path,
+    text: &'a str,
+}
+
+impl Source<'_> {
+    fn error(&self, at: &Range<usize>, why: impl Into<String>) -> StudyPlanError {
+        let before = self.text.get(..at.start).unwrap_or(self.text);
+        let line = before.matches('\n').count() + 1;
+        StudyPlanError { file: self.file.to_path_buf(), line, why: why.into() }
+    }
+
+    /// A time, with its unit.
+    fn duration(&self, value: &Spanned<String>) -> Result<Duration, StudyPlanError> {
+        let text = value.get_ref();
+        if text.bytes().all(|b| b.is_ascii_digit()) {
+            let why = format!("\"{text}\" has no unit: write \"{text}s\" for seconds");
+            return Err(self.error(&value.span(), why));
+        }
+        parse_duration(text, BareUnit::Seconds)
+            .map_err(|error| self.error(&value.span(), error.to_string()))
+    }
+}
+
+/// Reads the text of a plan.
+pub fn parse(file: &Path, text: &str) -> Result<StudyPlan, StudyPlanError> {
+    let source = Source { file, text };
+    let plan: PlanFile = toml::from_str(text).map_err(|error| {
+        source.error(&error.span().unwrap_or(0..0), understandable(error.message()))
+    })?;
+    let rounds = match &plan.rounds {
+        Some(rounds) if *rounds.get_ref() < 2 => {
+            let why = format!(
+                "rounds = {}: one round has nothing to compare with; 5 or more give a verdict",
+                rounds.get_ref()
+            );
+            return Err(source.error(&rounds.span(), why));
+        }
+        Some(rounds) => *rounds.get_ref(),
+        None => DEFAULT_ROUNDS,
+    };
+    let margin = match &plan.margin {
+        None => DEFAULT_MARGIN,
+        Some(text) => parse_percent(text.get_ref())
+            .map_err(|error| source.error(&text.span(), error.to_string()))?,
+    };
+    let settle = plan.settle.as_ref().map_or(Ok(Duration::from_secs(1)), |s| source.duration(s))?;
+    let load = load(&source, &plan.load)?;
+    let arms = arms(&source, &plan)?;
+    let baseline = match &plan.baseline {
+        None => arms[0].name.clone(),
+        Some(name) if arms.iter().any(|arm| arm.name == *name.get_ref()) => name.get_ref().clone(),
+        Some(name) => {
+            let names: Vec<&str> = arms.iter().map(|arm| arm.name.as_str()).collect();
+            let why =
+                format!("baseline \"{}\" is no arm: arms are {}", name.get_ref(), names.join(", "));
+            return Err(source.error(&name.span(), why));
+        }
+    };
+    let mut plan = StudyPlan {
+        rounds,
+        seed: plan.seed.unwrap_or(1),
+        margin,
+        baseline,
+        settle,
+        out: plan.out,
+        load,
+        arms: with_twin(arms, plan.aa),
+        text: text.to_owned(),
+    };
+    if plan.arms.len() == 1 {
+        let why = "one server on one storage is no comparison: add a second [[server]] or \
+                   [[storage]], or aa = true for the same arm twice";
+        return Err(source.error(&(0..0), why));
+    }
+    if let Some(twin) = plan.arms.iter().position(|arm| arm.name.ends_with(TWIN)) {
+        // The twin belongs beside the arm that it repeats.
+        let arm = plan.arms.iter().find(|arm| arm.name == plan.baseline).cloned();
+        if let Some(arm) = arm {
+            plan.arms[twin] = ArmPlan { name: format!("{}{TWIN}", arm.name), ..arm };
+        }
+    }
+    Ok(plan)
+}
+
+/// What the second run of the baseline is called in an A/A study.
+pub const TWIN: &str = ":again";
+
+fn with_twin(mut arms: Vec<ArmPlan>, aa: bool) -> Vec<ArmPlan> {
+    if aa {
+        let mut twin = arms[0].clone();
+        twin.name.push_str(TWIN);
+        arms.push(twin);
+    }
+    arms
+}
+
+fn load(source: &Source<'_>, load: &LoadFile) -> Result<Load, StudyPlanError> {
+    let clients = load.clients.get_ref();
+    if clients.is_empty() || clients.contains(&0) {
+        let why = "clients: give client counts of at least 1, such as clients = [2, 8, 32]";
+        return Err(source.error(&load.clients.span(), why));
+    }
+    let workload = match &load.workloads {
+        None => "tpcb-like".to_owned(),
+        Some(names) => match &names.get_ref()[..] {
+            [one] => one.clone(),
+            _ => {
+                let why = "workloads: give exactly one name, and a plan for each other one: one \
+                           study answers one question";
+                return Err(source.error(&names.span(), why));
+            }
+        },
+    };
+    let scale = load.scale.as_ref().map_or(1, |scale| *scale.get_ref());
+    if scale == 0 {
+        let at = load.scale.as_ref().map_or(0..0, Spanned::span);
+        return Err(source.error(&at, "scale = 0: give 1 or more (1 is 100,000 accounts)"));
+    }
+    let duration = source.duration(&load.duration)?;
+    if duration.is_zero() {
+        return Err(source.error(&load.duration.span(), "duration is 0: give \"60s\" or longer"));
+    }
+    let warmup = match &load.warmup {
+        Some(warmup) => source.duration(warmup)?,
+        None => (duration / 6).min(Duration::from_secs(10)),
+    };
+    Ok(Load {
+        workload,
+        scale,
+        clients: clients.clone(),
+        warmup,
+        duration,
+        prepare: load.prepare.unwrap_or(Prepare::Maintain),
+        cache: load.cache.unwrap_or(Cache::AsIs),
+    })
+}
+
+/// Servers times storages.
+fn arms(source: &Source<'_>, plan: &PlanFile) -> Result<Vec<ArmPlan>, StudyPlanError> {
+    let (servers, storages) = (plan.server.get_ref(), plan.storage.get_ref());
+    if servers.is_empty() {
+        return Err(source.error(&plan.server.span(), "no [[server]]: add one"));
+    }
+    if storages.is_empty() {
+        return Err(source.error(&plan.storage.span(), "no [[storage]]: add one"));
+    }
+    let mut names: Vec<&str> = Vec::new();
+    for server in servers {
+        check_name(source, &server.span(), &server.get_ref().name, &mut names)?;
+        let Server { engine, bin, .. } = server.get_ref();
+        if *engine != EngineKind::Sqlite && bin.is_none() {
+            let why = "bin is missing: give the folder of the server's programs";
+            return Err(source.error(&server.span(), why));
+        }
+    }
+    let alike = |a: &Server, b: &Server| {
+        (a.engine, &a.bin, &a.initdb, &a.settings) == (b.engine, &b.bin, &b.initdb, &b.settings)
+    };
+    for (index, server) in servers.iter().enumerate() {
+        if let Some(other) = servers[..index].iter().find(|o| alike(o.get_ref(), server.get_ref()))
+        {
+            let why = format!(
+                "server \"{}\" is the same as \"{}\": remove one, or use aa = true to see the \
+                 noise",
+                server.get_ref().name,
+                other.get_ref().name
+            );
+            return Err(source.error(&server.span(), why));
+        }
+    }
+    let mut names: Vec<&str> = Vec::new();
+    let mut dirs: Vec<&Path> = Vec::new();
+    for storage in storages {
+        check_name(source, &storage.span(), &storage.get_ref().name, &mut names)?;
+        let dir = storage.get_ref().dir.as_path();
+        if dirs.contains(&dir) {
+            let why = format!("two storages in {}: give each a folder of its own", dir.display());
+            return Err(source.error(&storage.span(), why));
+        }
+        if !dir.is_dir() {
+            let why = format!("the folder {} is not there: make it, or mount it", dir.display());
+            return Err(source.error(&storage.span(), why));
+        }
+        dirs.push(dir);
+    }
+    let arm = |server: &Server, storage: &StorageFile| ArmPlan {
+        name: format!("{}/{}", server.name, storage.name),
+        server: server.clone(),
+        storage: storage.name.clone(),
+        dir: storage.dir.clone(),
+    };
+    let of_server = |server: &Spanned<Server>| -> Vec<ArmPlan> {
+        storages.iter().map(|storage| arm(server.get_ref(), storage.get_ref())).collect()
+    };
+    Ok(servers.iter().flat_map(of_server).collect())
+}
+
+/// A name is part of file names, and stands for one thing.
+fn check_name<'a>(
+    source: &Source<'_>,
+    at: &Range<usize>,
+    name: &'a str,
+    names: &mut Vec<&'a str>,
+) -> Result<(), StudyPlanError> {
+    let fit = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b'-');
+    if name.is_empty() || !name.bytes().all(fit) || name.starts_with('.') {
+        let why = format!("name \"{name}\": use letters, digits, _ . and -");
+        return Err(source.error(at, why));
+    }
+    if names.contains(&name) {
+        let why = format!("the name \"{name}\" is there twice: give each its own");
+        return Err(source.error(at, why));
+    }
+    names.push(name);
+    Ok(())
+}
+
+/// The message of the TOML reader, with a suggestion for a slip of the finger.
+fn understandable(message: &str) -> String {
+    let Some(rest) = message.strip_prefix("unknown field `") else { return message.to_owned() };
+    let mut quoted = rest.split('`').step_by(2);
+    let given = quoted.next().unwrap_or_default();
+    let known: Vec<&str> = rest.split('`').skip(2).step_by(2).collect();
+    let hint = nearest(given, known.iter().copied())
+        .map_or_else(String::new, |name| format!("; did you mean \"{name}\"?"));
+    format!("unknown key \"{given}\"{hint} Known here: {}", known.join(", "))
+}
+
+#[cfg(test)]
+mod tests;

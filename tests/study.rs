@@ -1,0 +1,151 @@
+//! `dbload study`: from a plan file to a verdict, with servers of its own.
+
+mod common;
+
+use std::fs;
+use std::path::Path;
+
+use common::program::{Ended, Place};
+
+fn study(place: &Place, args: &[&str]) -> Ended {
+    place.dbload(&[&["study"], args].concat())
+}
+
+/// A plan over two folders of the place.
+fn plan(place: &Place, head: &str, servers: &str) {
+    for name in ["one", "two"] {
+        fs::create_dir_all(place.path(name)).expect("a folder");
+    }
+    let (one, two) = (place.path("one"), place.path("two"));
+    let text = format!(
+        "{head}\nsettle = \"10ms\"\n[load]\nscale = 1\nclients = [1]\nwarmup = \"0s\"\n\
+         duration = \"300ms\"\n{servers}\n[[storage]]\nname = \"a\"\ndir = {one:?}\n[[storage]]\n\
+         name = \"b\"\ndir = {two:?}\n"
+    );
+    fs::write(place.path("plan.toml"), text).expect("a plan");
+}
+
+const SQLITE: &str = "[[server]]\nname = \"lite\"\nengine = \"sqlite\"";
+
+fn summary(place: &Place, folder: &str) -> serde_json::Value {
+    let text = fs::read_to_string(place.path(folder).join("summary.json")).expect("a summary");
+    serde_json::from_str(&text).expect("JSON")
+}
+
+#[test]
+fn sqlite_on_two_folders_ends_in_a_verdict() {
+    let place = Place::new();
+    plan(&place, "rounds = 5", SQLITE);
+    let ended = study(&place, &["plan.toml", "--out", "results"]).expect_code(0);
+    let summary = summary(&place, "results");
+    assert_eq!(summary["runs"].as_array().map(Vec::len), Some(10), "{ended}");
+    assert_eq!(
+        (&summary["complete"], &summary["arms"][0]["name"]),
+        (&true.into(), &"lite/a".into())
+    );
+    assert!(ended.stdout.contains("lite/b against lite/a: "), "{ended}");
+    assert!(place.path("one/dbload-lite/data.sqlite").is_file());
+}
+
+#[test]
+fn a_study_that_ended_early_goes_on_with_the_cells_that_are_missing() {
+    let place = Place::new();
+    plan(&place, "rounds = 5", SQLITE);
+    study(&place, &["plan.toml", "--out", "results"]).expect_code(0);
+    let kept = place.path("results/cells/001-lite_a-1/summary.json");
+    let lost = place.path("results/cells/004-lite_b-1/summary.json");
+    let before = fs::read(&kept).expect("a cell");
+    fs::remove_file(&lost).expect("a cell");
+    let ended = study(&place, &["plan.toml", "--resume", "results"]).expect_code(0);
+    assert_eq!(fs::read(&kept).expect("a cell"), before, "measured twice\n{ended}");
+    assert!(lost.is_file(), "{ended}");
+    assert_eq!(summary(&place, "results")["runs"].as_array().map(Vec::len), Some(10), "{ended}");
+    plan(&place, "rounds = 6", SQLITE);
+    let ended = study(&place, &["plan.toml", "--resume", "results"]).expect_code(1);
+    assert!(ended.stderr.contains("is not the plan that results was begun with"), "{ended}");
+}
+
+#[test]
+fn a_dry_run_prints_the_order_and_makes_nothing() {
+    let place = Place::new();
+    plan(&place, "rounds = 5\nseed = 3", SQLITE);
+    let ended = study(&place, &["plan.toml", "--dry-run"]).expect_code(0);
+    assert_eq!(ended.stdout.matches("round ").count(), 10, "{ended}");
+    assert!(ended.stdout.contains("10 runs of 300ms"), "{ended}");
+    assert!(!place.path("one/dbload-lite").exists());
+    let again = study(&place, &["plan.toml", "--dry-run"]).expect_code(0);
+    assert_eq!(ended.stdout, again.stdout);
+}
+
+#[test]
+fn the_example_is_printed() {
+    let place = Place::new();
+    let ended = study(&place, &["--example"]).expect_code(0);
+    assert!(ended.stdout.contains("[[server]]"), "{ended}");
+}
+
+#[test]
+fn somebody_elses_folder_is_left_as_it_is() {
+    let place = Place::new();
+    plan(&place, "rounds = 5", SQLITE);
+    fs::create_dir(place.path("two/dbload-lite")).expect("a folder");
+    fs::write(place.path("two/dbload-lite/PG_VERSION"), "18").expect("a file");
+    let ended = study(&place, &["plan.toml", "--out", "results"]).expect_code(1);
+    assert!(ended.stderr.contains("nothing was touched"), "{ended}");
+    assert_eq!(fs::read(place.path("two/dbload-lite/PG_VERSION")).expect("the file"), b"18");
+    assert!(!place.path("results").exists(), "{ended}");
+}
+
+#[test]
+fn a_label_that_is_not_true_is_refused_with_what_is_there() {
+    let place = Place::new();
+    plan(&place, "rounds = 5", SQLITE);
+    // Nobody has the tests' folder on f2fs.
+    let text = fs::read_to_string(place.path("plan.toml")).expect("the plan");
+    fs::write(place.path("plan.toml"), text.replace("name = \"b\"", "name = \"my-f2fs\""))
+        .expect("the plan");
+    let ended = study(&place, &["plan.toml", "--dry-run"]).expect_code(1);
+    assert!(ended.stderr.contains("not on f2fs: correct the name or the folder"), "{ended}");
+}
+
+/// Where a PostgreSQL server is installed.
+const BIN: &str = "/usr/lib/postgresql/15/bin";
+
+#[test]
+fn postgres_is_made_started_and_stopped() {
+    if !Path::new(BIN).is_dir() {
+        eprintln!("skipped: no PostgreSQL in {BIN}");
+        return;
+    }
+    let place = Place::new();
+    let server = format!("[[server]]\nname = \"pg\"\nengine = \"postgres\"\nbin = {BIN:?}\n");
+    let off = format!("{}settings = {{ fsync = \"off\" }}\n", server.replace("\"pg\"", "\"off\""));
+    plan(&place, "rounds = 2", &format!("{server}{off}"));
+    let ended = study(&place, &["plan.toml", "--out", "results"]).expect_code(0);
+    let summary = summary(&place, "results");
+    assert_eq!(summary["runs"].as_array().map(Vec::len), Some(8), "{ended}");
+    let said = ended.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(said.contains("off/a is not durable: fsync=off"), "{ended}");
+    for folder in ["one/dbload-pg", "two/dbload-off"] {
+        let folder = place.path(folder);
+        assert!(folder.join("data/PG_VERSION").is_file());
+        assert!(!folder.join("data/postmaster.pid").exists(), "still running\n{ended}");
+    }
+}
+
+#[test]
+fn a_server_that_does_not_start_shows_the_end_of_its_log() {
+    if !Path::new(BIN).is_dir() {
+        eprintln!("skipped: no PostgreSQL in {BIN}");
+        return;
+    }
+    let place = Place::new();
+    let server = format!(
+        "[[server]]\nname = \"pg\"\nengine = \"postgres\"\nbin = {BIN:?}\nsettings = {{ \
+         no_such_setting = 1 }}\n"
+    );
+    plan(&place, "rounds = 2", &server);
+    let ended = study(&place, &["plan.toml", "--out", "results"]).expect_code(1);
+    assert!(ended.stderr.contains("no_such_setting"), "{ended}");
+    assert!(ended.stderr.contains("server.log"), "{ended}");
+}
