@@ -6,6 +6,7 @@ use std::fs;
 use std::path::Path;
 
 use common::program::{Ended, Place};
+use rustix::process::Signal;
 
 fn study(place: &Place, args: &[&str]) -> Ended {
     place.dbload(&[&["study"], args].concat())
@@ -106,6 +107,72 @@ fn a_label_that_is_not_true_is_refused_with_what_is_there() {
         .expect("the plan");
     let ended = study(&place, &["plan.toml", "--dry-run"]).expect_code(1);
     assert!(ended.stderr.contains("not on f2fs: correct the name or the folder"), "{ended}");
+}
+
+/// The process number of the server in a data directory, while one runs.
+fn server(data: &Path) -> Option<i32> {
+    let text = fs::read_to_string(data.join("postmaster.pid")).ok()?;
+    text.lines().next()?.trim().parse().ok()
+}
+
+/// Waits until a cell is being measured.
+fn wait_for(folder: &Path) {
+    for _ in 0..1200 {
+        if folder.join("intervals.csv").is_file() {
+            return;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    panic!("{} was never begun", folder.display());
+}
+
+#[test]
+fn a_killed_study_goes_on_and_stops_the_server_it_left() {
+    if !Path::new(BIN).is_dir() {
+        eprintln!("skipped: no PostgreSQL in {BIN}");
+        return;
+    }
+    let place = Place::new();
+    plan(
+        &place,
+        "rounds = 3",
+        &format!("[[server]]\nname = \"pg\"\nengine = \"postgres\"\nbin = {BIN:?}"),
+    );
+    let running = place.start(&["study", "plan.toml", "--out", "results"]);
+    let cell = place.path("results/cells/002-pg_a-1");
+    wait_for(&cell);
+    let data = place.path("one/dbload-pg/data");
+    let orphan = server(&data).expect("a server");
+    running.signal(Signal::KILL);
+    running.wait();
+    assert!(Path::new(&format!("/proc/{orphan}")).exists(), "the server ended with dbload");
+    let kept = place.path("results/cells/001-pg_b-1/summary.json");
+    let before = fs::read(&kept).expect("a cell");
+    let ended = study(&place, &["plan.toml", "--resume", "results"]).expect_code(0);
+    assert!(!Path::new(&format!("/proc/{orphan}")).exists(), "the orphan still runs\n{ended}");
+    assert_eq!(fs::read(&kept).expect("a cell"), before);
+    assert_eq!(summary(&place, "results")["runs"].as_array().map(Vec::len), Some(6), "{ended}");
+    assert_eq!((server(&data), server(&place.path("two/dbload-pg/data"))), (None, None));
+}
+
+#[test]
+fn an_interrupted_study_stops_its_server() {
+    if !Path::new(BIN).is_dir() {
+        eprintln!("skipped: no PostgreSQL in {BIN}");
+        return;
+    }
+    let place = Place::new();
+    plan(
+        &place,
+        "rounds = 3",
+        &format!("[[server]]\nname = \"pg\"\nengine = \"postgres\"\nbin = {BIN:?}"),
+    );
+    let running = place.start(&["study", "plan.toml", "--out", "results"]);
+    wait_for(&place.path("results/cells/002-pg_a-1"));
+    running.signal(Signal::INT);
+    let ended = running.wait().expect_code(130);
+    let servers = ["one", "two"].map(|dir| server(&place.path(dir).join("dbload-pg/data")));
+    assert_eq!(servers, [None, None], "{ended}");
 }
 
 /// Where a PostgreSQL server is installed.

@@ -151,6 +151,13 @@ impl Instance {
         if let Some(pid) = Pid::from_raw(pid) {
             end(pid, || test_kill_process(pid).is_err());
         }
+        // Its socket lay in a folder that the dbload of then would have removed.
+        let socket = Path::new(text.lines().nth(4).unwrap_or_default());
+        let name = socket.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        if name.starts_with("dbload-") && socket.parent() == Some(&std::env::temp_dir()) {
+            // What cannot be removed is an empty folder.
+            let _ = fs::remove_dir_all(socket);
+        }
     }
 }
 

@@ -86,6 +86,24 @@ fn the_same_arm_twice_is_called_different_one_time_in_twenty() {
 }
 
 #[test]
+fn of_eight_arms_alike_one_is_called_different_in_one_study_of_twenty_at_most() {
+    let mut rng = generator(205);
+    let mut tally = Tally::default();
+    for _ in 0..EXPERIMENTS {
+        let mut runs = || -> Vec<f64> { (0..5).map(|_| 0.041 * normal(&mut rng)).collect() };
+        let baseline = runs();
+        // All against one baseline, so that the eight tests are not independent.
+        let claims = (0..8).map(|_| runs()).filter(|arm| {
+            let differences: Vec<f64> = arm.iter().zip(&baseline).map(|(b, a)| b - a).collect();
+            let test = TTest::paired(&differences).expect("five finite differences");
+            matches!(decide(&test, RULES, 8), Verdict::Faster | Verdict::Slower)
+        });
+        tally.count(claims.count() > 0);
+    }
+    tally.assert_between(0.0, 0.06, "eight arms");
+}
+
+#[test]
 fn a_difference_of_ten_percent_is_found_as_often_as_planned() {
     let mut rng = generator(202);
     for (run_sd, rounds, power) in [
