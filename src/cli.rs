@@ -16,7 +16,7 @@ use crate::schema::sbtest::{MAX_TABLE_SIZE, MAX_TABLES};
 use crate::units::{self, BareUnit, UnitError};
 
 pub(crate) use compare::CompareArgs;
-pub(crate) use others::{CleanArgs, ShowArgs, VerifyArgs};
+pub(crate) use others::{CleanArgs, ReportArgs, ShowArgs, VerifyArgs};
 pub(crate) use study::StudyArgs;
 
 /// Loads a database and measures it: throughput, latency, and how steady they are.
@@ -49,6 +49,8 @@ pub(crate) enum Command {
     Run(Box<RunArgs>),
     /// Compare servers and storages that dbload makes itself, with a verdict
     Study(StudyArgs),
+    /// Print the report of results on disk, and draw their page
+    Report(ReportArgs),
     /// Check that the tables add up after runs
     Verify(VerifyArgs),
     /// Drop the tables

@@ -6,6 +6,20 @@ use clap::Args;
 
 use super::TargetArgs;
 
+/// `dbload report`
+#[derive(Debug, Args)]
+pub(crate) struct ReportArgs {
+    /// Results folders
+    #[arg(value_name = "DIR", required = true)]
+    pub(crate) folders: Vec<PathBuf>,
+    /// Write the page into this file [default: report.html in the folder]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
+    /// Print the figures of each statement
+    #[arg(long, short = 'r', visible_alias = "report-per-command")]
+    pub(crate) report_per_statement: bool,
+}
+
 /// `dbload verify`
 #[derive(Debug, Args)]
 pub(crate) struct VerifyArgs {

@@ -7,7 +7,7 @@ use super::signals::Signals;
 use crate::compare::{Question, compare_runs, fair};
 use crate::report::cells::CellsFolder;
 use crate::report::text::Look;
-use crate::report::{Output, Talk, report_width, text};
+use crate::report::{Output, Talk, html, report_width, text};
 use crate::result::summary::{Program, SCHEMA};
 use crate::result::{Summary, Warning};
 use crate::stats::verdict::MIN_ROUNDS;
@@ -124,8 +124,11 @@ impl Gathering {
             self.warn(format!("{done} of {planned} runs were measured to their end"));
         }
         let written = self.folder.write_summary(&self.summary);
-        let is_written = written.is_ok();
+        let mut is_written = written.is_ok();
         if let Err(error) = written {
+            self.warn(Warning::NotWritten { why: error.to_string() }.to_string());
+        } else if let Err(error) = html::write_in(self.folder.path()) {
+            is_written = false;
             self.warn(Warning::NotWritten { why: error.to_string() }.to_string());
         }
         let width = report_width();

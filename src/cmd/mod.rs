@@ -4,6 +4,7 @@ mod cells;
 mod clean;
 mod engines;
 mod init;
+mod report;
 mod run;
 mod show;
 mod signals;
@@ -105,6 +106,7 @@ async fn dispatch(command: Command) -> anyhow::Result<Exit> {
         Command::Init(args) => init::init(args, &env, &signals).await,
         Command::Run(args) => run::run(*args, &env, &signals).await,
         Command::Study(args) => study::study(args, &env, &signals).await,
+        Command::Report(args) => report::report(&args),
         Command::Verify(args) => verify::verify(args, &env, &signals).await,
         Command::Clean(args) => clean::clean(args, &env, &signals).await,
         Command::Show(args) => show::show(&args),

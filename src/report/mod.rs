@@ -5,6 +5,7 @@ pub mod appended;
 pub mod cells;
 pub mod folder;
 pub mod histograms;
+pub mod html;
 pub mod live;
 pub mod samples;
 pub mod stdout;

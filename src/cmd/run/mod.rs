@@ -17,7 +17,7 @@ use crate::engine::{Engine, ServerFacts};
 use crate::measure::{Sweep, Upkeep, environment};
 use crate::plan::{Protocol, RunPlan};
 use crate::report::text::Look;
-use crate::report::{Output, ResultFolder, Style, Talk, report_width, text};
+use crate::report::{Output, ResultFolder, Style, Talk, html, report_width, text};
 use crate::result::Environment;
 use crate::result::environment::SCHEMA as ENVIRONMENT_SCHEMA;
 use crate::result::summary::{Arm, Program, SCHEMA};
@@ -313,8 +313,14 @@ impl<'a> Job<'a> {
     /// Prints the report and names the folder. Whether everything is on disk; what is not is said.
     fn report(&mut self, folder: &mut ResultFolder, summary: &mut Summary) -> anyhow::Result<bool> {
         let written = folder.finish_intervals().and_then(|()| folder.write_summary(summary));
-        let is_written = written.is_ok();
+        let mut is_written = written.is_ok();
         if let Err(error) = written {
+            summary.warnings.push(Warning::NotWritten { why: error.to_string() }.to_string());
+        } else if self.sink.is_none()
+            // A cell of several is shown on the page of the whole.
+            && let Err(error) = html::write_in(folder.path())
+        {
+            is_written = false;
             summary.warnings.push(Warning::NotWritten { why: error.to_string() }.to_string());
         }
         if let Some(sink) = &mut self.sink {

@@ -1,0 +1,41 @@
+//! `dbload report`: the report and the page of results that are on disk.
+
+use std::path::Path;
+
+use anyhow::{Context, bail};
+
+use super::Exit;
+use crate::cli::ReportArgs;
+use crate::report::text::{self, Look};
+use crate::report::{Output, Style, Talk, html, report_width};
+
+/// Prints the report of each folder and writes its page.
+pub(crate) fn report(args: &ReportArgs) -> anyhow::Result<Exit> {
+    if let (Some(page), [_, _, ..]) = (&args.html, args.folders.as_slice()) {
+        bail!(
+            "--html \"{}\" is one page, and {} folders are given: leave it out, and each folder \
+             gets its own {}",
+            page.display(),
+            args.folders.len(),
+            html::FILE_NAME
+        );
+    }
+    let mut talk = Talk::stderr(Style::Plain);
+    let mut output = Output::stdout();
+    // All are read before anything is written: a wrong name changes nothing.
+    let read = |folder| Ok((folder, html::Results::read(folder)?));
+    let all: Vec<(&Path, html::Results)> =
+        args.folders.iter().map(|folder| read(folder.as_path())).collect::<anyhow::Result<_>>()?;
+    for (folder, results) in &all {
+        let width = report_width();
+        let look = Look { width, statements: args.report_per_statement };
+        output.write(&text::report(&results.summary, look)).context("printing the report")?;
+        for line in text::warnings(&results.summary, width).lines() {
+            talk.insist(line);
+        }
+        let page = args.html.clone().unwrap_or_else(|| folder.join(html::FILE_NAME));
+        html::write(results, &page)?;
+        talk.insist(&format!("page: {}", page.display()));
+    }
+    Ok(Exit::Complete)
+}

@@ -1,0 +1,366 @@
+//! What the template shows: text, and numbers that were made text.
+
+use std::collections::BTreeSet;
+
+use serde::Serialize;
+
+use super::groups::Groups;
+use super::input::Results;
+use super::tables::{self, Table};
+use super::words::{self, Sentence};
+use crate::result::environment::Storage;
+use crate::result::summary::Arm;
+use crate::units::format_bytes;
+
+/// What stands where nothing is known.
+pub(super) const UNKNOWN: &str = "not recorded";
+
+/// The whole page.
+#[derive(Debug, Serialize)]
+pub(super) struct View {
+    title: String,
+    question: String,
+    verdict: Sentence,
+    /// One for each comparison, where there are several.
+    verdicts: Vec<Sentence>,
+    /// The figures that a person looks for first.
+    tiles: Vec<Tile>,
+    load: Vec<Fact>,
+    arms: Table,
+    settings: Table,
+    warnings: Vec<Warning>,
+    /// Where the runs are not all there.
+    incomplete: bool,
+    workloads: Vec<String>,
+    levels: Vec<u32>,
+    rounds: u32,
+    single_arm: bool,
+    open: bool,
+    clients: Table,
+    forest: Table,
+    relative: Option<Table>,
+    latency: Table,
+    steadiness: Table,
+    costs: Table,
+    runs: Table,
+    has_intervals: bool,
+    has_percentiles: bool,
+    events: String,
+    environment: Vec<Fact>,
+    all_settings: Table,
+    plan: Option<String>,
+    scripts: Vec<Fact>,
+    command: String,
+    version: String,
+    seed: String,
+    plan_hash: String,
+}
+
+/// A name and what it is.
+#[derive(Debug, Serialize)]
+pub(super) struct Fact {
+    name: String,
+    value: String,
+}
+
+/// A large figure.
+#[derive(Debug, Serialize)]
+struct Tile {
+    label: &'static str,
+    value: String,
+    note: String,
+}
+
+/// A warning, and the runs that it is about.
+#[derive(Debug, Serialize)]
+struct Warning {
+    text: String,
+    runs: Vec<String>,
+}
+
+fn fact(name: &str, value: impl Into<String>) -> Fact {
+    Fact { name: name.to_owned(), value: value.into() }
+}
+
+impl View {
+    /// Everything that the page says about `results`.
+    pub(super) fn of(results: &Results, groups: &Groups<'_>) -> Self {
+        let summary = &results.summary;
+        let several = groups.workloads.len() > 1;
+        let mut levels: Vec<u32> = groups.levels.concat();
+        levels.sort_unstable();
+        levels.dedup();
+        let verdicts = match summary.comparisons.as_slice() {
+            [_] => Vec::new(),
+            all => all.iter().map(|one| words::of_comparison(one, several)).collect(),
+        };
+        Self {
+            title: title(results, groups),
+            question: words::question(groups),
+            verdict: words::verdict(summary, groups),
+            verdicts,
+            tiles: tiles(results, groups),
+            load: load(results, groups),
+            arms: arms(results),
+            settings: settings(&summary.arms, true),
+            warnings: warnings(results),
+            incomplete: !summary.complete,
+            workloads: groups.workloads.clone(),
+            levels,
+            rounds: groups.rounds,
+            single_arm: groups.arms.len() < 2,
+            open: summary.runs.iter().any(super::data::is_open),
+            clients: tables::clients(groups),
+            forest: tables::forest(summary),
+            relative: tables::relative(summary, groups),
+            latency: tables::latency(groups),
+            steadiness: tables::steadiness(groups),
+            costs: tables::costs(groups),
+            runs: tables::runs(summary),
+            has_intervals: results.has_intervals(),
+            has_percentiles: results.percentiles.iter().any(|table| !table.is_empty()),
+            events: events(results),
+            environment: environment(results),
+            all_settings: settings(&summary.arms, false),
+            plan: results.plan.clone(),
+            scripts: scripts(results),
+            command: summary.dbload.command_line.clone(),
+            version: summary.dbload.version.clone(),
+            seed: summary.seed.to_string(),
+            plan_hash: summary.plan_hash.clone(),
+        }
+    }
+}
+
+fn title(results: &Results, groups: &Groups<'_>) -> String {
+    let what = match groups.arms.as_slice() {
+        [] => results.name.clone(),
+        arms if arms.len() > 4 => format!("{} arms", arms.len()),
+        arms => arms.join(" vs "),
+    };
+    format!("{what}: {}", words::listed(&groups.workloads, "and"))
+}
+
+fn tiles(results: &Results, groups: &Groups<'_>) -> Vec<Tile> {
+    let summary = &results.summary;
+    let mut tiles = Vec::new();
+    if let [comparison] = summary.comparisons.as_slice() {
+        let interval = comparison.ci_low.zip(comparison.ci_high);
+        tiles.push(Tile {
+            label: "difference",
+            value: words::change(comparison.ratio),
+            note: match interval {
+                Some((low, high)) => {
+                    format!("95 % interval {} to {}", words::change(low), words::change(high))
+                }
+                None => "no interval".to_owned(),
+            },
+        });
+        tiles.push(Tile {
+            label: "rounds",
+            value: comparison.rounds.to_string(),
+            note: if comparison.paired { "interleaved, in pairs" } else { "not interleaved" }
+                .into(),
+        });
+        let smallest =
+            comparison.mde.map_or(UNKNOWN.to_owned(), |mde| format!("{:.1} %", 100.0 * mde));
+        tiles.push(Tile {
+            label: "smallest detectable",
+            value: smallest,
+            note: format!("margin that matters: {} %", words::plain(100.0 * comparison.margin)),
+        });
+    } else {
+        let best = groups.cells.iter().max_by(|a, b| a.tps().value.total_cmp(&b.tps().value));
+        if let Some(cell) = best {
+            tiles.push(Tile {
+                label: "highest throughput",
+                value: format!("{} tps", words::grouped(cell.tps().value)),
+                note: format!("{}, {} clients", groups.arms[cell.arm], cell.clients),
+            });
+        }
+        tiles.push(Tile {
+            label: "rounds",
+            value: groups.rounds.to_string(),
+            note: format!("{} runs", summary.runs.len()),
+        });
+    }
+    let about_runs: usize = summary.runs.iter().map(|run| run.warnings.len()).sum();
+    let count = summary.warnings.len() + about_runs;
+    let failed: u64 = summary.runs.iter().map(|run| run.failed.total).sum();
+    tiles.push(Tile {
+        label: "warnings",
+        value: count.to_string(),
+        note: format!("{failed} failed transactions"),
+    });
+    tiles
+}
+
+/// What was done, in a few words each.
+fn load(results: &Results, groups: &Groups<'_>) -> Vec<Fact> {
+    let summary = &results.summary;
+    let distinct = |of: fn(&crate::result::Run) -> Option<String>| {
+        let values: BTreeSet<String> = summary.runs.iter().filter_map(of).collect();
+        Vec::from_iter(values).join(", ")
+    };
+    let window = distinct(|run| match (run.asked_s, run.asked_transactions) {
+        (Some(seconds), _) => Some(format!("{} s", words::plain(seconds))),
+        (_, Some(count)) => Some(format!("{count} transactions of each client")),
+        _ => None,
+    });
+    let rate = distinct(|run| run.rate_per_s.map(|rate| format!("{} tps", words::plain(rate))));
+    let scale = distinct(|run| run.scale.map(|scale| scale.to_string()));
+    let levels = groups.levels.iter().zip(&groups.workloads).map(|(levels, workload)| {
+        let clients: Vec<String> = levels.iter().map(ToString::to_string).collect();
+        format!("{workload} with {} clients", words::listed(&clients, "and"))
+    });
+    let mut facts = vec![
+        fact("workload", levels.collect::<Vec<_>>().join("; ")),
+        fact("window", window),
+        fact("rounds", format!("{}, {} runs in all", groups.rounds, summary.runs.len())),
+        fact(
+            "protocol",
+            distinct(|run| serde_json::to_value(run.protocol).ok()?.as_str().map(str::to_owned)),
+        ),
+        fact(
+            "load",
+            if rate.is_empty() { "closed loop".to_owned() } else { format!("open loop at {rate}") },
+        ),
+    ];
+    if !scale.is_empty() {
+        facts.insert(1, fact("scale", scale));
+    }
+    facts
+}
+
+fn storage_of(results: &Results, arm: &Arm) -> Option<Storage> {
+    let recorded = || results.environment.as_ref()?.storage.get(&arm.name).cloned().flatten();
+    arm.storage.clone().or_else(recorded)
+}
+
+fn arms(results: &Results) -> Table {
+    let mut table =
+        Table::new(&["arm", "server", "file system", "device", "mount options", "target"]);
+    let known = |text: Option<String>| text.unwrap_or_else(|| UNKNOWN.to_owned());
+    for (index, arm) in results.summary.arms.iter().enumerate() {
+        let storage = storage_of(results, arm);
+        let of = |get: fn(&Storage) -> Option<String>| known(storage.as_ref().and_then(get));
+        let version = arm.server_version.clone().unwrap_or_else(|| arm.engine.clone());
+        let device = of(|storage| {
+            let more = [&storage.scheduler, &storage.write_cache];
+            let more: Vec<&str> = more.into_iter().flatten().map(String::as_str).collect();
+            let device = storage.device.clone()?;
+            Some(if more.is_empty() { device } else { format!("{device} ({})", more.join(", ")) })
+        });
+        table.row_of_arm(
+            index,
+            &arm.name,
+            vec![
+                version,
+                of(|storage| storage.file_system.clone()),
+                device,
+                of(|storage| storage.mount_options.clone()),
+                arm.target.clone(),
+            ],
+        );
+    }
+    table
+}
+
+/// Settings by arm; those that differ, or all.
+fn settings(arms: &[Arm], only_differing: bool) -> Table {
+    let mut columns = vec!["setting"];
+    columns.extend(arms.iter().map(|arm| arm.name.as_str()));
+    let mut table = Table::new(&columns);
+    let names: BTreeSet<&String> = arms.iter().flat_map(|arm| arm.settings.keys()).collect();
+    for name in names {
+        let values: Vec<Option<&String>> = arms.iter().map(|arm| arm.settings.get(name)).collect();
+        let differ = values.iter().any(|value| *value != values[0]);
+        if differ || !only_differing {
+            let text = |value: Option<&String>| value.map_or("default", String::as_str).to_owned();
+            table.row(name, values.into_iter().map(text).collect());
+        }
+    }
+    table
+}
+
+fn warnings(results: &Results) -> Vec<Warning> {
+    let summary = &results.summary;
+    let mut all: Vec<Warning> =
+        summary.warnings.iter().map(|text| Warning { text: text.clone(), runs: vec![] }).collect();
+    for run in &summary.runs {
+        let place = format!("{} r{} c{} {}", run.arm, run.round, run.clients, run.workload);
+        for text in &run.warnings {
+            match all.iter_mut().find(|known| known.text == *text && !known.runs.is_empty()) {
+                Some(known) => known.runs.push(place.clone()),
+                None => all.push(Warning { text: text.clone(), runs: vec![place.clone()] }),
+            }
+        }
+    }
+    all
+}
+
+/// What is marked in the charts over time.
+fn events(results: &Results) -> String {
+    let Some(events) = &results.events else {
+        return "events: not recorded".to_owned();
+    };
+    let kinds: BTreeSet<&str> = events.iter().map(|event| event.kind.as_str()).collect();
+    let counted: Vec<String> = kinds
+        .iter()
+        .map(|kind| {
+            let count = events.iter().filter(|event| event.kind == *kind).count();
+            format!("{count} {kind}")
+        })
+        .collect();
+    if counted.is_empty() {
+        "no events".to_owned()
+    } else {
+        format!("events: {}", counted.join(", "))
+    }
+}
+
+fn environment(results: &Results) -> Vec<Fact> {
+    let Some(environment) = &results.environment else {
+        return vec![fact("machine", UNKNOWN)];
+    };
+    let machine = &environment.machine;
+    let known = |text: &Option<String>| text.clone().unwrap_or_else(|| UNKNOWN.to_owned());
+    let number = |value: Option<String>| value.unwrap_or_else(|| UNKNOWN.to_owned());
+    let mut facts = vec![
+        fact("kernel", known(&machine.kernel)),
+        fact("processor", known(&machine.cpu)),
+        fact("processors used", number(machine.cpus.map(|cpus| cpus.to_string()))),
+        fact("memory", number(machine.memory_bytes.map(format_bytes))),
+        fact("frequency governor", known(&machine.governor)),
+    ];
+    for (arm, storage) in &environment.storage {
+        let Some(storage) = storage else {
+            facts.push(fact(&format!("storage of {arm}"), UNKNOWN));
+            continue;
+        };
+        let geometry = storage.geometry.iter().map(|(name, value)| format!("{name} {value}"));
+        let parts = [
+            Some(storage.data_dir.clone()),
+            storage.file_system.clone(),
+            storage.mount_point.as_ref().map(|mount| format!("mounted at {mount}")),
+            storage.mount_options.clone(),
+            storage.device.clone(),
+        ];
+        let parts: Vec<String> = parts.into_iter().flatten().chain(geometry).collect();
+        facts.push(fact(&format!("storage of {arm}"), parts.join("; ")));
+    }
+    facts
+}
+
+/// The scripts' texts, with where they came from and their hashes.
+fn scripts(results: &Results) -> Vec<Fact> {
+    let mut facts: Vec<Fact> = Vec::new();
+    for script in results.summary.runs.iter().flat_map(|run| &run.scripts) {
+        let name = format!("{} ({}, SHA-256 {})", script.name, script.source, script.sha256);
+        if facts.iter().all(|fact| fact.name != name) {
+            let text = results.scripts.iter().find(|(file, _)| *file == script.file);
+            facts.push(fact(&name, text.map_or(UNKNOWN, |(_, text)| text.as_str())));
+        }
+    }
+    facts
+}

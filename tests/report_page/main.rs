@@ -1,0 +1,294 @@
+//! `report.html` as a browser shows it. `DBLOAD_TEST_CHROMIUM` names the browser; without it the
+//! tests that need one print SKIPPED, unless `DBLOAD_REQUIRE` holds `chromium`.
+//! `DBLOAD_TEST_KEEP=DIR` keeps the pages and takes pictures of them.
+
+#![expect(clippy::unwrap_used, reason = "a page that cannot be made is a failed test")]
+
+mod browser;
+mod study;
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use browser::{Browser, chromium};
+use dbload::report::html;
+use dbload::result::{IntervalRow, Summary};
+use serde_json::{Value, json};
+use study::Study;
+
+/// A study on disk with its page.
+struct Page {
+    folder: tempfile::TempDir,
+    text: String,
+}
+
+impl Page {
+    fn of(study: &Study) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let results = folder.path().join("results");
+        study.write(&results);
+        html::write_in(&results).unwrap();
+        let text = fs::read_to_string(results.join(html::FILE_NAME)).unwrap();
+        Self { folder, text }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join("results").join(name)
+    }
+
+    fn summary(&self) -> Summary {
+        Summary::from_json(&fs::read_to_string(self.path("summary.json")).unwrap()).unwrap()
+    }
+
+    fn intervals(&self) -> Vec<IntervalRow> {
+        let reader = csv::Reader::from_path(self.path("intervals.csv")).unwrap();
+        reader.into_deserialize().map(Result::unwrap).collect()
+    }
+
+    /// The data of the charts.
+    fn data(&self) -> Value {
+        let from = self.text.split("id=\"data\">").nth(1).unwrap();
+        serde_json::from_str(from.split("</script>").next().unwrap()).unwrap()
+    }
+
+    /// Opens the page; fails when the browser complains or asks for anything.
+    fn check(&self, program: &str, width: u32, dark: bool) -> Value {
+        let page = self.path(html::FILE_NAME);
+        let browser = Browser { program, page: &page, width, dark };
+        let (found, console) = browser.check();
+        assert_eq!(console, Vec::<String>::new());
+        assert_eq!((&found["errors"], &found["resources"]), (&json!([]), &json!([])));
+        assert_eq!(found["unlabelled"], 0);
+        for (chart, drawn) in found["charts"].as_object().unwrap() {
+            assert_eq!(drawn["broken"], 0, "{chart}");
+        }
+        let (scroll, client) = (&found["scroll_width"], &found["client_width"]);
+        assert!(scroll.as_u64() <= client.as_u64(), "{scroll} > {client} at {width} pixels");
+        assert_eq!(client.as_u64(), Some(width.into()), "the window has another width");
+        found
+    }
+
+    fn keep(&self, program: &str, name: &str) {
+        let Some(folder) = env::var_os("DBLOAD_TEST_KEEP").map(PathBuf::from) else { return };
+        fs::create_dir_all(&folder).unwrap();
+        let page = folder.join(format!("{name}.html"));
+        fs::write(&page, &self.text).unwrap();
+        for (width, dark) in [(360, false), (1280, false), (1280, true), (1920, false)] {
+            let to = folder.join(format!("{name}-{width}{}.png", if dark { "-dark" } else { "" }));
+            Browser { program, page: &page, width, dark }.screenshot(&to, 4000);
+        }
+    }
+}
+
+/// Panels, series and points of a chart.
+fn drawn(found: &Value, chart: &str) -> [u64; 3] {
+    let of = |key: &str| found["charts"][chart][key].as_u64().unwrap();
+    [of("panels"), of("series"), of("points")]
+}
+
+#[test]
+fn a_study_is_drawn_whole_and_tells_what_the_files_hold() {
+    let page = Page::of(&Study::golden());
+    let Some(program) = chromium() else { return };
+    page.keep(&program, "golden");
+    for (width, dark) in [(360, false), (1280, true), (1920, false)] {
+        let found = page.check(&program, width, dark);
+        // 2 arms, 3 levels, 5 rounds of 60 intervals; one comparison of 3 levels.
+        assert_eq!(drawn(&found, "clients"), [1, 2, 6]);
+        assert_eq!(drawn(&found, "forest"), [1, 1, 4]);
+        assert_eq!(drawn(&found, "throughput"), [2, 10, 600]);
+        assert_eq!(drawn(&found, "latency"), [2, 6, 360]);
+        let [panels, series, points] = drawn(&found, "percentiles");
+        assert!([panels, series] == [1, 10] && points > 300, "{points}");
+        assert_eq!(drawn(&found, "steadiness"), [1, 2, 2]);
+        assert_eq!(drawn(&found, "costs"), [4, 8, 24]);
+        assert_eq!(found["late"], json!([600, 600, 2]), "rows of the tables made when opened");
+        let themes = found["themes"].as_array().unwrap();
+        assert_eq!(themes[0], json!(["Theme: light", "rgb(255, 255, 255)"]));
+        assert_eq!(themes[1], json!(["Theme: dark", "rgb(20, 23, 27)"]));
+        assert_eq!(themes[2][1], themes[usize::from(dark)][1], "the system's theme");
+        assert_eq!(found["zoom"], json!([null, [15, 45], [30, 60], null, true]));
+    }
+}
+
+#[test]
+fn keyboard_and_pointer_read_the_value_of_the_csv_file() {
+    let page = Page::of(&Study::golden());
+    let Some(program) = chromium() else { return };
+    let found = page.check(&program, 1280, false);
+    let rows: Vec<IntervalRow> = page
+        .intervals()
+        .into_iter()
+        .filter(|row| row.arm == "pg18/ext4" && row.round == 1 && row.clients == 32)
+        .collect();
+    for (key, row) in [(0, 0), (1, 1), (2, 2), (3, 59), (4, 59)] {
+        let text = found["hover"][key]["text"].as_str().unwrap();
+        let first =
+            format!("pg18/ext4, round 1\n{:.1} s: {} tps\n", rows[row].start_s, rows[row].tps);
+        assert!(text.starts_with(&first), "{text} is not {first}");
+        let p50 = text.split("p50 ").nth(1).unwrap().split(',').next().unwrap();
+        let expected = rows[row].latency_p50_ms.unwrap();
+        assert!((p50.parse::<f64>().unwrap() / expected - 1.0).abs() < 1e-4, "{p50} {expected}");
+    }
+}
+
+/// A cell of a table is the figure, rounded to the decimals that it shows.
+fn assert_shows(cell: &str, figure: f64) {
+    let decimals = cell.split('.').nth(1).map_or(0, str::len);
+    assert_eq!(cell, format!("{figure:.decimals$}"));
+}
+
+/// The cells of the rows of the table with this caption.
+fn rows_of<'a>(text: &'a str, caption: &str) -> Vec<Vec<&'a str>> {
+    let table = text.split(&format!("<caption>{caption}</caption>")).nth(1).unwrap();
+    let body = table.split("<tbody>").nth(1).unwrap().split("</tbody>").next().unwrap();
+    let cells = |row: &'a str| {
+        let cells = row.split("<td").skip(1);
+        cells.map(|cell| cell.split('>').nth(1).unwrap().split('<').next().unwrap()).collect()
+    };
+    body.split("<tr>").skip(1).map(cells).collect()
+}
+
+#[test]
+fn every_number_is_that_of_the_summary() {
+    let page = Page::of(&Study::golden());
+    let summary = page.summary();
+    let rows = rows_of(&page.text, "Every run, as summary.json has it");
+    assert_eq!(rows.len(), summary.runs.len());
+    for (row, run) in rows.iter().zip(&summary.runs) {
+        let latency = run.latency_ms;
+        let figures = [
+            (3, run.transactions as f64),
+            (4, run.tps),
+            (5, run.failed.total as f64),
+            (6, run.retries as f64),
+            (7, latency.p50.unwrap()),
+            (8, latency.p95.unwrap()),
+            (9, latency.p99.unwrap()),
+            (10, latency.max.unwrap()),
+            (11, 100.0 * run.variance.cv.unwrap()),
+            (12, run.duration_s),
+        ];
+        for (column, figure) in figures {
+            assert_shows(row[column], figure);
+        }
+    }
+    let [comparison] = summary.comparisons.as_slice() else { panic!("one comparison") };
+    let rows = rows_of(&page.text, "Ratio of throughput to the baseline");
+    let whole = [comparison.ratio, comparison.ci_low.unwrap(), comparison.ci_high.unwrap()];
+    let levels = comparison.levels.iter();
+    let levels = levels.map(|l| [l.ratio, l.ci_low.unwrap(), l.ci_high.unwrap()]);
+    for (row, figures) in rows.iter().zip([whole].into_iter().chain(levels)) {
+        for (cell, figure) in row[2..5].iter().zip(figures) {
+            assert_shows(cell, figure);
+        }
+    }
+    let percent = 100.0 * (comparison.ratio - 1.0);
+    let sentence =
+        format!("<bdi>pg18&#x2f;xfs is faster than pg18&#x2f;ext4 by {percent:.1} %.</bdi></h1>");
+    assert!(page.text.contains(&sentence), "no {sentence}");
+    assert_charts_hold_the_summary(&page.data(), &summary);
+}
+
+/// Means over rounds, rates of runs, and ratios in the data of the charts.
+fn assert_charts_hold_the_summary(data: &Value, summary: &Summary) {
+    let near = |found: &Value, figure: f64| {
+        let found = found.as_f64().unwrap();
+        // Five digits at least.
+        assert!((found / figure - 1.0).abs() < 5e-5, "{found} is not {figure}");
+    };
+    assert_eq!(data["forest"], serde_json::to_value(&summary.comparisons).unwrap());
+    for (drawn, run) in data["runs"].as_array().unwrap().iter().zip(&summary.runs) {
+        near(&drawn["tps"], run.tps);
+        near(&drawn["qmax"], run.latency_ms.max.unwrap());
+        assert_eq!(drawn["dips"].as_array().unwrap().len(), run.variance.dips.len());
+    }
+    for mean in data["means"].as_array().unwrap() {
+        let arm = &summary.arms[usize::try_from(mean["a"].as_u64().unwrap()).unwrap()].name;
+        let own = |run: &&dbload::result::Run| run.arm == *arm && mean["c"] == run.clients;
+        let rates: Vec<f64> = summary.runs.iter().filter(own).map(|run| run.tps).collect();
+        near(&mean["y"], rates.iter().sum::<f64>() / rates.len() as f64);
+        assert_eq!(mean["n"], rates.len());
+    }
+}
+
+#[test]
+fn hostile_names_are_text_and_nothing_else() {
+    let page = Page::of(&Study::hostile());
+    let names = Study::hostile();
+    for needle in ["<script>document", "<img", "<b>", "</code><b>"] {
+        assert!(!page.text.contains(needle), "{needle} stands in the page");
+    }
+    assert!(page.text.contains("{% raw %}"), "a template in a value stays a text");
+    let data = page.data();
+    assert_eq!(data["arms"], json!(names.arms));
+    assert_eq!(data["workloads"], json!(names.workloads));
+    let Some(program) = chromium() else { return };
+    page.keep(&program, "hostile");
+    for width in [360, 1920] {
+        let found = page.check(&program, width, false);
+        assert_eq!(drawn(&found, "throughput"), [3, 6, 30]);
+        assert_eq!(drawn(&found, "steadiness"), [1, 3, 3]);
+        let title = found["title"].as_str().unwrap();
+        assert!(title.contains("</script><script>document.title="), "{title}");
+    }
+}
+
+#[test]
+fn the_largest_study_fits_and_is_drawn() {
+    let page = Page::of(&Study::large());
+    assert!(page.text.len() < 2_000_000, "{} bytes", page.text.len());
+    let Some(program) = chromium() else { return };
+    page.keep(&program, "large");
+    let found = page.check(&program, 1920, false);
+    assert_eq!(drawn(&found, "clients"), [1, 8, 56]);
+    assert_eq!(drawn(&found, "forest"), [1, 7, 56]);
+    assert_eq!(drawn(&found, "throughput"), [8, 64, 3840]);
+    println!("drawn in {} ms", found["draw_ms"]);
+}
+
+#[test]
+fn what_is_not_there_is_said_to_be_not_recorded() {
+    let page = Page::of(&Study::golden());
+    for name in ["intervals.csv", "events.jsonl", "environment.json", "plan.toml"] {
+        fs::remove_file(page.path(name)).unwrap();
+    }
+    for entry in fs::read_dir(page.path("")).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|ending| ending == "hlog" || ending == "hgrm") {
+            fs::remove_file(path).unwrap();
+        }
+    }
+    html::write_in(&page.path("")).unwrap();
+    let text = fs::read_to_string(page.path(html::FILE_NAME)).unwrap();
+    assert!(
+        text.contains("Intervals: not recorded.") && text.contains("Histograms: not recorded.")
+    );
+    let Some(program) = chromium() else { return };
+    let found = page.check(&program, 1280, false);
+    assert_eq!(drawn(&found, "throughput"), [0, 0, 0]);
+    assert_eq!(drawn(&found, "clients"), [1, 2, 6]);
+}
+
+#[test]
+fn a_damaged_file_is_refused_with_its_line() {
+    let page = Page::of(&Study::golden());
+    let refused = |name: &str, text: &str, said: &str| {
+        let before = fs::read(page.path(name)).unwrap();
+        fs::write(page.path(name), text).unwrap();
+        let error = html::Results::read(Path::new(&page.path(""))).unwrap_err().to_string();
+        assert!(error.contains(name) && error.contains(said), "{error}");
+        fs::write(page.path(name), before).unwrap();
+    };
+    let csv = fs::read_to_string(page.path("intervals.csv")).unwrap();
+    let cut = &csv[..csv.match_indices('\n').nth(4).unwrap().0 - 20];
+    refused("intervals.csv", cut, "line 5");
+    refused("intervals.csv", "a,b\n1,2\n", "line 1");
+    refused("events.jsonl", "\n{\"kind\":1}\n", "line 2");
+    refused("environment.json", "{}", "line 1");
+    refused("summary.json", "{\"schema\":\"dbload/summary/9\"}", "dbload/summary/9");
+    fs::remove_file(page.path("summary.json")).unwrap();
+    let error = html::Results::read(&page.path("")).unwrap_err().to_string();
+    assert!(error.contains("dbload run"), "{error}");
+}
