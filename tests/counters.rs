@@ -6,8 +6,11 @@ mod common;
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use common::postgres::Database;
 use common::program::{Ended, Place};
-use common::results::number;
+use common::results::{Results, number, read_intervals};
+use common::{on_every_postgres, wait_until};
+use serde_json::Value;
 
 fn dbload(place: &Place, args: &str) -> Ended {
     place.dbload(&args.split_whitespace().collect::<Vec<_>>())
@@ -61,3 +64,57 @@ fn without_a_monitor_nothing_is_sampled() {
     assert!(results.run()["host"].is_null() && results.run()["server"].is_null());
     assert!(!results.folder.join("host.csv").exists());
 }
+
+fn events(results: &Results) -> Vec<Value> {
+    let text = std::fs::read_to_string(results.folder.join("events.jsonl")).unwrap_or_default();
+    text.lines().map(|line| serde_json::from_str(line).expect("an event")).collect()
+}
+
+#[test]
+fn sqlite_tells_the_size_of_its_log_and_its_checkpoints() {
+    let place = Place::new();
+    let args = "run --init --scale 1 --clients 2 --warmup 0 --duration 2s --interval 500ms";
+    let results = dbload(&place, args).expect_code(0).results();
+    let samples = rows(&results.folder.join("server.csv"));
+    assert_eq!(samples.len(), 5);
+    assert!(samples.iter().all(|row| figure(row, "database_bytes") > 0.0));
+    assert!(samples.iter().all(|row| row["wal_bytes"].is_empty()), "it has no such counter");
+    let grown = results.run()["server"]["total"]["checkpoints"].as_f64().expect("checkpoints");
+    let counted: u64 = events(&results).iter().map(|event| number(event, "count")).sum();
+    #[expect(clippy::cast_precision_loss, reason = "a small count")]
+    let counted = counted as f64;
+    assert_eq!(counted, grown, "each stretch of checkpoints is an event");
+}
+
+fn counters_of_the_server_add_up_and_a_checkpoint_is_an_event(database: &Database) {
+    let place = Place::new();
+    let url = format!("a={}", database.url());
+    let out = place.path("out");
+    let init = ["init", "--target", &database.url(), "--scale", "2"];
+    place.dbload(&init).expect_code(0);
+    let args = ["run", "--target", &url, "-c", "2", "--warmup", "0", "-T", "4", "--out", "out"];
+    let running = place.start(&args);
+    wait_until("the first interval", || !read_intervals(&out).is_empty());
+    database.sql("CHECKPOINT");
+    let results = running.wait().expect_code(0).results();
+
+    let samples = rows(&results.folder.join("server.csv"));
+    let edges: Vec<&str> = samples.iter().map(|row| row["interval"].as_str()).collect();
+    assert_eq!(edges, ["0", "1", "2", "3", "4"]);
+    let server = &results.run()["server"];
+    let between = figure(&samples[4], "wal_bytes") - figure(&samples[0], "wal_bytes");
+    assert_eq!(server["total"]["wal_bytes"].as_f64(), Some(between));
+    assert!(server["per_txn"]["wal_bytes"].as_f64() > Some(100.0), "{server}");
+    assert!(server["hit_ratio"].as_f64() > Some(0.5), "{server}");
+
+    let all = events(&results);
+    let checkpoints: Vec<&Value> =
+        all.iter().filter(|event| event["kind"] == "checkpoint").collect();
+    let [checkpoint] = checkpoints[..] else { panic!("{all:?}") };
+    let second = |key: &str| checkpoint[key].as_f64().expect("a time");
+    // The server keeps whole seconds, of which the middle is taken.
+    assert!(second("start_s") > 0.4 && second("end_s") < 4.6, "{checkpoint}");
+    assert!(second("start_s") <= second("end_s"), "{checkpoint}");
+}
+
+on_every_postgres!(counters_of_the_server_add_up_and_a_checkpoint_is_an_event);

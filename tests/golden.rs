@@ -95,6 +95,7 @@ fn every_warning_says_what_to_change() {
         Warning::Saturated { count: 2 },
         Warning::Unfinished { unfinished: 3, longest_s: 2.5 },
         Warning::ClientsLost { lost: 1, clients: 8, why: "value out of range (22003)".to_owned() },
+        Warning::NotMonitored { why: "permission denied for view pg_stat_wal (42501)".to_owned() },
         Warning::NothingCommitted { failed: 12 },
         Warning::Interrupted,
         Warning::Accounting { terms: "started 10, committed 8, failed 1, unfinished 0".to_owned() },

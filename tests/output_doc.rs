@@ -7,12 +7,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use dbload::plan::Protocol;
 use dbload::report::samples::LEADING;
 use dbload::result::comparison::{Comparison, LevelComparison, Verdict};
-use dbload::result::counters::{HOST, HostCounters, ServerCounters};
+use dbload::result::counters::{HOST, HostCounters, SERVER, ServerCounters};
 use dbload::result::environment::{self, Machine, Storage};
 use dbload::result::interval::HEADER;
 use dbload::result::run::{Failed, FailureSample, Outage, Script, Statement, StatementRates};
 use dbload::result::summary::{Arm, Program, SCHEMA};
-use dbload::result::{Dip, Environment, LatencyMs, Run, Summary, Variance};
+use dbload::result::{Dip, DipEvents, Environment, Event, LatencyMs, Run, Summary, Variance};
 use serde_json::Value;
 
 /// The text of `docs/output.md` from one heading to the next of the same rank or above.
@@ -141,6 +141,7 @@ fn full_run() -> Run {
         }],
         variance: Variance {
             dips: vec![Dip { start_s: 0.0, length_s: 0.0, depth_pct: 0.0 }],
+            dip_events: vec![DipEvents { kind: String::new(), coincident: 1, covered: 1.0 }],
             ..Variance::default()
         },
         host: Some(HostCounters {
@@ -149,7 +150,12 @@ fn full_run() -> Run {
             per_txn: free(1.0),
             shares: free(1.0),
         }),
-        server: Some(ServerCounters { per_txn: free(1.0) }),
+        server: Some(ServerCounters {
+            total: free(1.0),
+            per_txn: free(1.0),
+            hit_ratio: Some(1.0),
+            waits: free(1.0),
+        }),
         client_cpu_us_per_txn: Some(1.0),
         warnings: vec![],
         complete: true,
@@ -246,6 +252,35 @@ fn columns_of_host_csv_are_defined_in_their_order() {
     let leading = LEADING.map(str::to_owned).into_iter();
     let figures = HOST.iter().map(|column| column.name.to_owned());
     assert_eq!(columns_in(&section("## `host.csv`")), leading.chain(figures).collect::<Vec<_>>());
+}
+
+#[test]
+fn columns_of_server_csv_are_defined_in_their_order() {
+    let leading = LEADING.map(str::to_owned).into_iter();
+    let figures = SERVER.iter().map(|column| column.name.to_owned());
+    let expected: Vec<_> = leading.chain(figures).chain(["waits".to_owned()]).collect();
+    assert_eq!(columns_in(&section("## `server.csv`")), expected);
+}
+
+#[test]
+fn keys_of_events_jsonl_are_those_defined() {
+    let event = Event {
+        arm: String::new(),
+        round: 1,
+        workload: String::new(),
+        clients: 1,
+        kind: String::new(),
+        subject: None,
+        start_s: 0.0,
+        end_s: None,
+        time: String::new(),
+        count: 1,
+        text: None,
+    };
+    let mut keys = BTreeSet::new();
+    keys_of(&serde_json::to_value(event).unwrap(), &mut keys);
+    let defined: BTreeSet<String> = columns_in(&section("## `events.jsonl`")).into_iter().collect();
+    assert_eq!(defined, keys);
 }
 
 #[test]

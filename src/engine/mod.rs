@@ -6,6 +6,7 @@
 
 #[cfg(test)]
 mod conformance;
+pub(crate) mod monitor;
 pub(crate) mod mysql;
 pub(crate) mod postgres;
 #[cfg(test)]
@@ -17,6 +18,8 @@ mod tls;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Range;
+
+use monitor::Reading;
 
 use crate::plan::Protocol;
 use crate::schema::TableRows;
@@ -144,6 +147,10 @@ pub(crate) trait Admin {
     ) -> Result<(), DbError>;
     /// What the server is and how it is set.
     async fn facts(&mut self) -> Result<ServerFacts, DbError>;
+    /// What the server counts and does at this moment; nothing for one that does not tell.
+    async fn reading(&mut self) -> Result<Reading, DbError> {
+        Ok(Reading::default())
+    }
 }
 
 /// What a server says about itself.

@@ -8,6 +8,7 @@ mod interrupt;
 mod load_talk;
 mod monitor;
 mod observe;
+mod records;
 mod result;
 mod settings;
 mod sweep;

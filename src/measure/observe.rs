@@ -2,16 +2,14 @@
 
 use std::time::{Duration, SystemTime};
 
-use super::monitor::HostWatch;
+use super::records::Records;
 use super::sweep::SweepClock;
-use crate::report::histograms::{RESPONSE, SERVICE, statement_tag};
-use crate::report::{FolderError, HistogramLog, ResultFolder, Talk};
+use crate::report::{ResultFolder, Talk};
 use crate::result::IntervalRow;
 use crate::runner::level::{Interval, Observer};
 use crate::runner::tally::OpenTally;
 use crate::stats::histogram::Histogram;
 use crate::units::format_tps;
-use crate::workload::Workload;
 
 /// Where a run's intervals go: which arm, round, workload and level they belong to.
 #[derive(Debug, Clone)]
@@ -23,19 +21,16 @@ pub(crate) struct Place {
 }
 
 /// Writes rows and shows lines; remembers the first write error for the end of the run.
-pub(crate) struct Watch<'a> {
+pub(crate) struct Watch<'a, 'r> {
     pub(crate) place: Place,
-    pub(crate) workload: &'a Workload,
     pub(crate) folder: &'a mut ResultFolder,
     pub(crate) talk: &'a mut Talk,
-    pub(crate) histograms: Option<HistogramLog>,
-    /// Absent with `--no-monitor`.
-    pub(crate) host: Option<HostWatch<'a>>,
+    pub(crate) records: Records<'r>,
     pub(crate) write_error: Option<String>,
     pub(crate) sweep: SweepClock,
 }
 
-impl Observer for Watch<'_> {
+impl Observer for Watch<'_, '_> {
     fn started(&mut self, connecting: Duration) {
         // Not part of any figure, but a wait that wants an explanation.
         if connecting >= Duration::from_secs(1) {
@@ -52,18 +47,11 @@ impl Observer for Watch<'_> {
     }
 
     fn window(&mut self, start: SystemTime) {
-        let Place { arm, round, workload, clients } = &self.place;
-        match HistogramLog::create(self.folder, arm, *round, *clients, workload, start) {
-            Ok(log) => self.histograms = Some(log),
-            Err(error) => self.not_written(&error),
-        }
+        self.records.window(self.folder, start);
     }
 
     fn edge(&mut self, elapsed: Duration) {
-        let Some(host) = &mut self.host else { return };
-        if let Err(error) = host.edge(self.folder, &self.place, elapsed) {
-            self.not_written(&error);
-        }
+        self.records.edge(self.folder, elapsed);
     }
 
     fn interval(&mut self, interval: &Interval<'_>) {
@@ -71,43 +59,11 @@ impl Observer for Watch<'_> {
         let open = interval.tally.open();
         let row = row(&self.place, interval, &latency, open.as_ref());
         if let Err(error) = self.folder.append_interval(&row) {
-            self.not_written(&error);
+            self.write_error.get_or_insert_with(|| error.to_string());
         }
-        if let Err(error) = self.log(interval, &latency, open.as_ref()) {
-            self.not_written(&error);
-        }
+        self.records.interval(self.folder, interval, &latency, open.as_ref());
         self.talk.interval(&row);
         self.sweep.show(self.talk);
-    }
-}
-
-impl Watch<'_> {
-    fn not_written(&mut self, error: &FolderError) {
-        self.write_error.get_or_insert_with(|| error.to_string());
-    }
-
-    /// Adds the interval to the log of histograms: transactions always, statements that were
-    /// executed.
-    fn log(
-        &mut self,
-        interval: &Interval<'_>,
-        latency: &Histogram,
-        open: Option<&OpenTally>,
-    ) -> Result<(), FolderError> {
-        let Some(log) = &mut self.histograms else { return Ok(()) };
-        let statements = self.workload.written().zip(1..);
-        let statements: Vec<(String, &Histogram)> = statements
-            .filter_map(|((index, _), number)| {
-                let statement = &interval.tally.statements()[index];
-                let latency = statement.latency.as_deref().filter(|latency| !latency.is_empty())?;
-                Some((statement_tag(number), latency))
-            })
-            .collect();
-        let transactions = [(SERVICE, Some(latency)), (RESPONSE, open.map(|open| &open.response))];
-        let transactions =
-            transactions.into_iter().filter_map(|(tag, latency)| Some((tag, latency?)));
-        let statements = statements.iter().map(|(tag, latency)| (tag.as_str(), *latency));
-        log.append(interval.start, interval.length, transactions.chain(statements))
     }
 }
 

@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use crate::result::Variance;
-use crate::result::counters::HostCounters;
 use crate::result::run::{
     Failed, FailureSample, LatencyMs, Run, Script, Statement, StatementRates,
 };
@@ -18,6 +17,7 @@ use crate::stats::series::IntervalCount;
 use crate::workload::{TableCount, Workload};
 
 use super::observe::Place;
+use super::records::Recorded;
 
 /// A busier worker than this may be what limits the throughput.
 const BUSY: f64 = 0.8;
@@ -36,10 +36,8 @@ pub(crate) struct Frame<'a> {
     pub(crate) notes: &'a [Warning],
     /// Path of each script's text in the results folder.
     pub(crate) script_files: &'a [String],
-    /// Name of the histogram log in the results folder.
-    pub(crate) histograms: Option<String>,
-    /// The machine's counters over the window.
-    pub(crate) host: Option<HostCounters>,
+    /// What was recorded beside the intervals.
+    pub(crate) recorded: Recorded,
     /// How often the server makes a checkpoint, where it does so by the clock.
     pub(crate) checkpoint_s: Option<f64>,
     /// The engine works in the clients' own threads.
@@ -55,7 +53,8 @@ pub(crate) fn run_of(frame: &Frame<'_>, outcome: &Outcome) -> Run {
     let open = total.open();
     let committed = total.committed();
     let counts = interval_counts(outcome);
-    let variance = Variance::of(&counts);
+    let mut variance = Variance::of(&counts);
+    variance.join(&frame.recorded.events, seconds);
     let interval = mean_interval(&counts);
     let mut warnings = warnings(frame, outcome, &latency);
     let checkpoint_s = frame.checkpoint_s.filter(|_| writes(workload, total));
@@ -86,7 +85,7 @@ pub(crate) fn run_of(frame: &Frame<'_>, outcome: &Outcome) -> Run {
         tps: rate(committed, seconds),
         ci_tps: interval.map(|interval| [interval.low_tps, interval.high_tps]),
         ess: interval.map(|interval| interval.ess),
-        hlog: frame.histograms.clone(),
+        hlog: frame.recorded.hlog.clone(),
         latency_ms: latency_ms(&latency),
         response_ms: open.as_ref().map(|open| latency_ms(&open.response)),
         lag_ms: open.as_ref().map(|open| latency_ms(&open.lag)),
@@ -104,8 +103,8 @@ pub(crate) fn run_of(frame: &Frame<'_>, outcome: &Outcome) -> Run {
         scripts: scripts(frame, total, seconds),
         statements: statements(workload, total),
         variance,
-        host: frame.host.clone(),
-        server: None,
+        host: frame.recorded.host.clone(),
+        server: frame.recorded.server.clone(),
         client_cpu_us_per_txn: (committed > 0)
             .then(|| outcome.cpu.as_secs_f64() * 1e6 / to_f64(committed)),
         warnings: warnings.iter().map(ToString::to_string).collect(),
@@ -260,6 +259,9 @@ fn warnings(frame: &Frame<'_>, outcome: &Outcome, latency: &Histogram) -> Vec<Wa
     }
     if outcome.reconnects > 0 {
         warnings.push(Warning::Reconnected { reconnects: outcome.reconnects });
+    }
+    if let Some(why) = &frame.recorded.refusal {
+        warnings.push(Warning::NotMonitored { why: why.clone() });
     }
     if committed == 0 {
         warnings.push(Warning::NothingCommitted { failed: outcome.total.failed() });

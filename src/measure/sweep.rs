@@ -3,10 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 
-use super::monitor::HostWatch;
+use super::monitor::{HostWatch, ServerWatch};
 use super::observe::{Place, Watch};
+use super::records::Records;
 use super::result::{Frame, run_of};
 use super::upkeep::Upkeep;
 use super::{Interrupt, MeasureError, settings};
@@ -14,11 +15,12 @@ use crate::engine::{Engine, ServerFacts};
 use crate::host::HostMonitor;
 use crate::plan::RunPlan;
 use crate::report::live::RunHeading;
-use crate::report::{FolderError, HistogramLog, ResultFolder, Talk};
+use crate::report::{ResultFolder, Talk};
 use crate::result::{Summary, Warning};
 use crate::runner::Level;
 use crate::runner::crew::{Launch, StartError};
-use crate::runner::level::{Outcome, measure};
+use crate::runner::level::measure;
+use crate::runner::monitor::monitor;
 use crate::workload::{TableCount, Workload};
 
 /// A sweep that is about to begin.
@@ -89,18 +91,21 @@ impl Sweep<'_> {
         Ok(self.ended())
     }
 
-    /// Percentile tables of a run that is over.
-    fn write_tables(&self, log: &HistogramLog, outcome: &Outcome) -> Result<(), FolderError> {
-        log.write_table(self.folder, "service", &outcome.total.latency())?;
-        match outcome.total.open() {
-            Some(open) => log.write_table(self.folder, "response", &open.response),
-            None => Ok(()),
-        }
-    }
-
     fn ended(self) -> Option<Summary> {
         self.talk.step_ends();
         (!self.summary.runs.is_empty()).then_some(self.summary)
+    }
+
+    /// Brings the tables into the state that a level begins with: what is to be said about it;
+    /// nothing when a signal came.
+    async fn maintain<E: Engine>(
+        &mut self,
+        engine: &Arc<E>,
+        index: usize,
+    ) -> Result<Option<Vec<Warning>>, MeasureError> {
+        let Some(upkeep) = &self.upkeep else { return Ok(Some(Vec::new())) };
+        let maintaining = upkeep.before(engine, &self.workloads[index], self.talk);
+        self.interrupt.or_interrupted(maintaining).await.transpose()
     }
 
     /// One level; false when a signal ended the sweep.
@@ -112,15 +117,8 @@ impl Sweep<'_> {
         number: usize,
         of: usize,
     ) -> Result<bool, MeasureError> {
+        let Some(notes) = self.maintain(engine, index).await? else { return Ok(false) };
         let workload = &self.workloads[index];
-        let mut notes = Vec::new();
-        if let Some(upkeep) = &self.upkeep {
-            let maintaining = upkeep.before(engine, workload, self.talk);
-            match self.interrupt.or_interrupted(maintaining).await {
-                Some(result) => notes = result?,
-                None => return Ok(false),
-            }
-        }
         self.talk.run_begins(&RunHeading {
             arm: None,
             workload: &place.workload,
@@ -136,35 +134,44 @@ impl Sweep<'_> {
             self.show_errors,
         );
         let level = Level::new(Arc::clone(workload), settings.clone());
+        let host = self.host.as_ref().map(|monitor| HostWatch::new(monitor, self.facts.local));
+        let (server, edges, readings) = ServerWatch::new();
         let mut watch = Watch {
             place: place.clone(),
-            workload,
             folder: self.folder,
             talk: self.talk,
-            histograms: None,
-            host: self.host.as_ref().map(|monitor| HostWatch::new(monitor, self.facts.local)),
+            records: Records::new(
+                place.clone(),
+                workload,
+                host,
+                self.plan.monitor.then_some(server),
+            ),
             write_error: None,
             sweep: SweepClock::new(self.plan, number, of),
         };
         let interrupted = self.interrupt.receiver();
-        let outcome = measure(engine, level, Launch::Threads, interrupted, &mut watch).await;
-        let mut write_error = watch.write_error.take();
-        let histograms = watch.histograms.take();
-        let host = watch.host.take();
+        let measuring = async {
+            let outcome = measure(engine, level, Launch::Threads, interrupted, &mut watch).await;
+            watch.records.last_edge();
+            outcome
+        };
+        let monitoring = async {
+            if self.plan.monitor {
+                monitor(engine, edges, readings).await;
+            }
+        };
+        let outcome = beside(Box::pin(measuring), Box::pin(monitoring)).await;
+        let Watch { records, write_error, .. } = watch;
         let outcome = match outcome {
             Ok(outcome) => outcome,
             Err(StartError::Interrupted) => return Ok(false),
             Err(error) => return Err(MeasureError::of_start(error, place.clients)),
         };
-        let host = host.and_then(|host| host.counters(outcome.total.committed()));
-        if let Some(log) = &histograms
-            && let Err(error) = self.write_tables(log, &outcome)
-        {
-            write_error.get_or_insert_with(|| error.to_string());
-        }
+        let mut recorded = records.finish(self.folder, &outcome);
+        let write_error = write_error.or(recorded.write_error.take());
         let frame = Frame {
             place: &place,
-            histograms: histograms.as_ref().map(HistogramLog::name),
+            recorded,
             settings: &settings,
             workload,
             scale: self.plan.scale,
@@ -172,7 +179,6 @@ impl Sweep<'_> {
             notes: &notes,
             script_files: &self.script_files[index],
             checkpoint_s: self.facts.checkpoint_s,
-            host,
             worker_per_client: E::BLOCKING,
         };
         // A signal before the window leaves nothing to say; clients lost before it do.
@@ -206,6 +212,23 @@ impl Sweep<'_> {
             self.talk.insist(&format!("warning: {warning}"));
             self.summary.warnings.push(warning);
         }
+    }
+}
+
+/// How long the last answer about a window may come after it.
+const LAST_ANSWER: Duration = Duration::from_secs(1);
+
+/// Measures, with the monitor beside it.
+async fn beside<T>(
+    mut measuring: impl Future<Output = T> + Unpin,
+    mut monitoring: impl Future<Output = ()> + Unpin,
+) -> T {
+    tokio::select! {
+        outcome = &mut measuring => {
+            let _late = timeout(LAST_ANSWER, monitoring).await;
+            outcome
+        }
+        () = &mut monitoring => measuring.await,
     }
 }
 

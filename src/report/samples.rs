@@ -18,6 +18,8 @@ pub struct SampleFile {
     pub name: &'static str,
     /// Its figures.
     pub columns: &'static [Column],
+    /// A last column of text.
+    pub text: Option<&'static str>,
 }
 
 /// What was sampled.
@@ -39,10 +41,12 @@ pub struct SampleRow<'a> {
     pub values: &'a Values,
     /// The sample before it in the same run, and its time.
     pub before: Option<(&'a Values, f64)>,
+    /// What the last column holds, where there is one of text.
+    pub text: &'a str,
 }
 
 /// The header of a file of samples.
-pub fn header(columns: &[Column]) -> String {
+fn header(columns: &[Column], text: Option<&str>) -> String {
     let mut cells: Vec<String> = LEADING.iter().map(ToString::to_string).collect();
     for column in columns {
         cells.push(column.name.to_owned());
@@ -50,6 +54,7 @@ pub fn header(columns: &[Column]) -> String {
             cells.push(format!("{}_delta", column.name));
         }
     }
+    cells.extend(text.map(str::to_owned));
     cells.join(",")
 }
 
@@ -61,7 +66,7 @@ impl SampleFile {
         row: &SampleRow<'_>,
     ) -> Result<(), FolderError> {
         let line = self.line(row);
-        folder.append_line(self.name, || header(self.columns), &line)
+        folder.append_line(self.name, || header(self.columns, self.text), &line)
     }
 
     fn line(&self, row: &SampleRow<'_>) -> String {
@@ -78,6 +83,10 @@ impl SampleFile {
                 let grown = grown.as_ref().and_then(|grown| grown.get(index).copied().flatten());
                 push(&mut line, grown, 3);
             }
+        }
+        if self.text.is_some() {
+            line.push(',');
+            line.push_str(&cell(row.text));
         }
         line
     }
@@ -113,6 +122,7 @@ mod tests {
             Column { name: "dirty_kib", kind: Kind::Gauge },
             Column { name: "busy_ms", kind: Kind::Total },
         ],
+        text: Some("waits"),
     };
 
     #[test]
@@ -130,20 +140,22 @@ mod tests {
             at_s: 0.0,
             values: &first,
             before: None,
+            text: "a,b",
         };
         FILE.append(&mut folder, &row).unwrap();
         row.interval = 1;
         row.at_s = 1.0025;
         row.values = &second;
         row.before = Some((&first, 0.0));
+        row.text = "";
         FILE.append(&mut folder, &row).unwrap();
         let text = std::fs::read_to_string(folder.path().join("host.csv")).unwrap();
         assert_eq!(
             text,
             "arm,round,workload,clients,interval,at_s,length_s,\
-             reads,reads_delta,dirty_kib,busy_ms,busy_ms_delta\n\
-             a,1,\"x,\"\"y\"\"\",2,0,0.000000,,1000,,5,,\n\
-             a,1,\"x,\"\"y\"\"\",2,1,1.002500,1.002500,1040,40,3,2.500,\n"
+             reads,reads_delta,dirty_kib,busy_ms,busy_ms_delta,waits\n\
+             a,1,\"x,\"\"y\"\"\",2,0,0.000000,,1000,,5,,,\"a,b\"\n\
+             a,1,\"x,\"\"y\"\"\",2,1,1.002500,1.002500,1040,40,3,2.500,,\n"
         );
         let mut reader = csv::Reader::from_path(folder.path().join("host.csv")).unwrap();
         assert!(reader.records().all(|row| &row.unwrap()[2] == "x,\"y\""));

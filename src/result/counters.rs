@@ -71,6 +71,40 @@ pub const HOST: &[Column] = &[
     total("wal_queue_ms"),
 ];
 
+/// The figures of `server.csv`, in their order; those that an engine does not have are unknown.
+pub const SERVER: &[Column] = &[
+    total("commits"),
+    total("rollbacks"),
+    total("deadlocks"),
+    total("wal_bytes"),
+    total("wal_records"),
+    total("full_page_images"),
+    total("wal_buffers_full"),
+    total("wal_writes"),
+    total("wal_write_ms"),
+    total("wal_fsyncs"),
+    total("wal_fsync_ms"),
+    total("log_switches"),
+    gauge("wal_file_bytes"),
+    total("blocks_hit"),
+    total("blocks_read"),
+    total("block_read_ms"),
+    total("block_write_ms"),
+    total("buffers_allocated"),
+    total("buffers_written_checkpointer"),
+    total("buffers_written_bgwriter"),
+    total("buffers_written_backend"),
+    total("data_fsyncs"),
+    total("data_fsync_ms"),
+    total("checkpoints"),
+    total("checkpoints_timed"),
+    total("checkpoints_requested"),
+    total("checkpoint_write_ms"),
+    total("checkpoint_sync_ms"),
+    total("temp_bytes"),
+    gauge("database_bytes"),
+];
+
 /// All figures of one moment, in the order of their columns; unknown ones are `None`.
 pub type Values = Vec<Option<f64>>;
 
@@ -108,8 +142,33 @@ pub struct HostCounters {
 /// The server's own counters over the window.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ServerCounters {
-    /// Each counter's increase divided by committed transactions.
+    /// What each counter of `server.csv` grew by.
+    pub total: BTreeMap<String, f64>,
+    /// The same divided by committed transactions.
     pub per_txn: BTreeMap<String, f64>,
+    /// Blocks found in the server's own cache, of all blocks that were wanted.
+    pub hit_ratio: Option<f64>,
+    /// Sessions that waited for each event, on average over the samples.
+    pub waits: BTreeMap<String, f64>,
+}
+
+impl ServerCounters {
+    /// The figures from what each counter grew by.
+    pub fn of(
+        total: BTreeMap<String, f64>,
+        waits: BTreeMap<String, f64>,
+        transactions: u64,
+    ) -> Self {
+        let blocks = |name: &str| total.get(name).copied();
+        let hit_ratio = blocks("blocks_hit").zip(blocks("blocks_read"));
+        let per_txn = total.iter().map(|(name, grown)| (name.clone(), grown / transactions as f64));
+        Self {
+            hit_ratio: hit_ratio.map(|(hit, read)| hit / (hit + read)).filter(|r| r.is_finite()),
+            per_txn: per_txn.filter(|_| transactions > 0).collect(),
+            total,
+            waits,
+        }
+    }
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@
 pub mod comparison;
 pub mod counters;
 pub mod environment;
+pub mod event;
 pub mod interval;
 pub mod run;
 pub mod summary;
@@ -12,8 +13,9 @@ pub mod variance;
 pub mod warning;
 
 pub use environment::Environment;
+pub use event::Event;
 pub use interval::IntervalRow;
 pub use run::{LatencyMs, Run};
 pub use summary::Summary;
-pub use variance::{Dip, Variance};
+pub use variance::{Dip, DipEvents, Variance};
 pub use warning::Warning;

@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::stats::dips::dips;
+use super::event::Event;
+use crate::stats::dips::{self, dips};
 use crate::stats::series::{IntervalCount, steadiness};
 use crate::stats::trend::drift;
 
@@ -33,6 +34,8 @@ pub struct Variance {
     pub dip_spacing_s: Option<f64>,
     /// The same where at least three dips come regularly.
     pub dip_period_s: Option<f64>,
+    /// What of each kind of event the dips coincide with.
+    pub dip_events: Vec<DipEvents>,
     /// Slope of the throughput in percent of the mean per minute; absent when the run is too
     /// short to tell.
     pub drift_pct_per_min: Option<f64>,
@@ -51,7 +54,54 @@ pub struct Dip {
     pub depth_pct: f64,
 }
 
+/// How many dips coincide with events of a kind.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct DipEvents {
+    /// The kind.
+    pub kind: String,
+    /// Dips that overlap with at least one such event, give or take a second.
+    pub coincident: usize,
+    /// Share of the window that such events cover: what chance alone would make coincide.
+    pub covered: f64,
+}
+
+/// An interval ends up to a second after what is in it, and clocks differ.
+const SLACK_S: f64 = 1.0;
+/// These are what a dip looks like from a client, not what may be behind it.
+const NOT_JOINED: [&str; 2] = ["error", "reconnect"];
+
 impl Variance {
+    /// Notes which dips coincide with which of the run's events.
+    pub fn join(&mut self, events: &[Event], window_s: f64) {
+        let mut kinds: Vec<&str> = events.iter().map(|event| event.kind.as_str()).collect();
+        kinds.sort_unstable();
+        kinds.dedup();
+        kinds.retain(|kind| !NOT_JOINED.contains(kind));
+        let dips: Vec<dips::Dip> = self
+            .dips
+            .iter()
+            .map(|dip| dips::Dip {
+                start_s: dip.start_s,
+                length_s: dip.length_s,
+                depth: dip.depth_pct / 100.0,
+            })
+            .collect();
+        let joined = kinds.into_iter().map(|kind| {
+            let times: Vec<(f64, f64)> = events
+                .iter()
+                .filter(|event| event.kind == kind)
+                .map(|event| (event.start_s, event.end_s.unwrap_or(window_s)))
+                .collect();
+            let found = dips::coincidence(&dips, &times, SLACK_S, window_s);
+            DipEvents {
+                kind: kind.to_owned(),
+                coincident: found.coincident,
+                covered: found.covered,
+            }
+        });
+        self.dip_events = joined.filter(|_| !dips.is_empty()).collect();
+    }
+
     /// Everything that the intervals of a run tell, in their order.
     pub fn of(intervals: &[IntervalCount]) -> Self {
         let figures = steadiness(intervals);
@@ -77,6 +127,7 @@ impl Variance {
                 .collect(),
             dip_spacing_s: found.spacing_s,
             dip_period_s: found.period_s,
+            dip_events: Vec::new(),
             drift_pct_per_min: drift.map(|drift| drift.pct_per_min),
             drift_p: drift.map(|drift| drift.p),
         }
@@ -103,5 +154,36 @@ mod tests {
         assert!((60.0..70.0).contains(&variance.dips[0].depth_pct), "{variance:?}");
         assert!(variance.drift_pct_per_min > Some(2.0) && variance.drift_p < Some(0.05));
         assert_eq!(Variance::of(&[]), Variance::default());
+    }
+
+    #[test]
+    fn dips_are_joined_with_the_events_of_each_kind() {
+        let dip = |start_s| Dip { start_s, length_s: 3.0, depth_pct: 60.0 };
+        let event = |kind: &str, start_s, end_s| Event {
+            arm: String::new(),
+            round: 1,
+            workload: String::new(),
+            clients: 1,
+            kind: kind.to_owned(),
+            subject: None,
+            start_s,
+            end_s,
+            time: String::new(),
+            count: 1,
+            text: None,
+        };
+        let mut variance =
+            Variance { dips: vec![dip(10.0), dip(40.0), dip(95.0)], ..Variance::default() };
+        let events = [
+            event("checkpoint", -5.0, Some(11.0)),
+            event("autovacuum", 60.0, Some(61.0)),
+            event("checkpoint", 90.0, None),
+            event("error", 40.0, Some(41.0)),
+        ];
+        variance.join(&events, 100.0);
+        let joined: Vec<(&str, usize)> =
+            variance.dip_events.iter().map(|of| (of.kind.as_str(), of.coincident)).collect();
+        assert_eq!(joined, [("autovacuum", 0), ("checkpoint", 2)]);
+        assert!((variance.dip_events[1].covered - 0.23).abs() < 1e-9, "{variance:?}");
     }
 }

@@ -69,6 +69,11 @@ pub enum Warning {
         /// How many times.
         reconnects: u64,
     },
+    /// The server's counters could not be read.
+    NotMonitored {
+        /// What the server said.
+        why: String,
+    },
     /// No transaction committed.
     NothingCommitted {
         /// Failed transactions.
@@ -202,6 +207,11 @@ impl fmt::Display for Warning {
                 f,
                 "connections were lost and made again {reconnects} times: the figures hold the \
                  outage. Look into the server's log, or use --no-reconnect to end such clients"
+            ),
+            Self::NotMonitored { why } => write!(
+                f,
+                "the server does not show its counters: {why}. Give the user the role pg_monitor \
+                 (PostgreSQL) or PROCESS (MySQL), or use --no-monitor"
             ),
             Self::NothingCommitted { failed } => write!(
                 f,

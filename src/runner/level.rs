@@ -49,6 +49,8 @@ pub(crate) struct Interval<'a> {
     pub(crate) tally: &'a Tally,
     /// Transactions that the window's end cut off; only the last interval has any.
     pub(crate) unfinished: u64,
+    /// Connections that were made again since the interval before.
+    pub(crate) reconnects: u64,
 }
 
 /// What a level found.
@@ -123,6 +125,7 @@ pub(crate) async fn measure<E: Engine>(
         intervals: Vec::new(),
         pending: BTreeMap::new(),
         spare: Vec::new(),
+        reconnects: 0,
         next: 0,
         busy: Vec::new(),
         busiest: None,
@@ -144,6 +147,8 @@ struct Conductor<'a, E: Engine> {
     /// Intervals that some worker has finished and that are not shown yet.
     pending: BTreeMap<u32, Tally>,
     spare: Vec<Tally>,
+    /// Connections made again that were told of.
+    reconnects: u64,
     /// The next interval to show.
     next: u32,
     /// The open loop's schedule, counted beside the clients.
@@ -374,6 +379,7 @@ impl<E: Engine> Conductor<'_, E> {
         } else {
             0
         };
+        let reconnects = self.crew.recorders.iter().map(|recorder| recorder.reconnects()).sum();
         self.observer.interval(&Interval {
             index: self.next,
             start: self.window.interval * self.next,
@@ -381,7 +387,9 @@ impl<E: Engine> Conductor<'_, E> {
             partial,
             tally: &tally,
             unfinished,
+            reconnects: reconnects - self.reconnects,
         });
+        self.reconnects = reconnects;
         self.intervals.push((tally.committed(), length));
         self.total.merge(&tally);
         tally.clear();

@@ -20,6 +20,7 @@ use tokio_postgres::{Client, Config, NoTls, SimpleQueryMessage};
 
 use super::connect::Connector;
 use super::error::from_driver;
+use crate::engine::monitor::{MonitorQuery, Reading};
 use crate::engine::tab_text::TabText;
 use crate::engine::{Admin, DbError, ErrorKind, ServerFacts};
 use crate::schema::TableRows;
@@ -57,7 +58,7 @@ impl AdminPool {
     /// it; a connection whose runtime has ended is replaced.
     pub(crate) async fn admin(&self) -> Result<PgAdmin, DbError> {
         match self.0.get().await {
-            Ok(client) => Ok(PgAdmin { client: Some(client) }),
+            Ok(client) => Ok(PgAdmin { client: Some(client), monitor: None }),
             Err(PoolError::Backend(error)) => Err(from_backend(&error)),
             Err(PoolError::Timeout(TimeoutType::Wait)) => {
                 let text = format!("all {POOL_CONNECTIONS} connections for loading are in use");
@@ -151,6 +152,8 @@ impl AsyncWrite for Broken {
 pub(crate) struct PgAdmin {
     /// Absent after a COPY that failed.
     client: Option<Object>,
+    /// Made for the server's version at the first reading.
+    monitor: Option<MonitorQuery>,
 }
 
 impl PgAdmin {
@@ -255,6 +258,24 @@ impl Admin for PgAdmin {
             }
         }
         Ok(facts)
+    }
+
+    async fn reading(&mut self) -> Result<Reading, DbError> {
+        let mut query = match self.monitor.take() {
+            Some(query) => query,
+            None => {
+                let rows = self.rows("SHOW server_version_num").await?;
+                let number = rows.first().and_then(|row| row.first()?.as_deref()?.parse().ok());
+                let version = number.unwrap_or(0_u32) / 10_000;
+                let Some(query) = MonitorQuery::new("postgres", version) else {
+                    return Ok(Reading::default());
+                };
+                query
+            }
+        };
+        let reading = query.read(self).await;
+        self.monitor = Some(query);
+        reading
     }
 }
 

@@ -10,7 +10,9 @@ mod wrap;
 
 use crate::result::{Run, Summary};
 use parts::{dips_and_drifts, failures, measured, notes, scripts, statements};
-use table::{COST, Column, Distribution, EVERYTHING, Group, LATENCY, STEADINESS, THROUGHPUT};
+use table::{
+    COST, Column, Distribution, EVERYTHING, Group, LATENCY, SERVER, STEADINESS, THROUGHPUT,
+};
 use wrap::hanging;
 
 /// Narrower terminals get the tables of this width, with the lines broken by the terminal.
@@ -103,6 +105,12 @@ fn tables(summary: &Summary, groups: &[Group<'_>], width: usize) -> Vec<Vec<Stri
     let costs = |run: &Run| run.host.as_ref().is_some_and(|host| host.same_machine);
     if summary.runs.iter().any(costs) {
         last.push(titled("Per transaction, on this machine", COST, service));
+    }
+    let counts = |run: &Run| {
+        run.server.as_ref().is_some_and(|server| server.per_txn.contains_key("wal_bytes"))
+    };
+    if summary.runs.iter().any(counts) {
+        last.push(titled("Per transaction, by the server's counters", SERVER, service));
     }
     let open_loop = summary.runs.iter().any(|run| run.response_ms.is_some());
     if !open_loop

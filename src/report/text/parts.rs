@@ -7,7 +7,7 @@ use crate::plan::Protocol;
 use crate::result::run::Statement;
 use crate::result::summary::Arm;
 use crate::result::{Dip, Run, Summary, Variance};
-use crate::units::{format_count, format_ms, format_tps};
+use crate::units::{format_count, format_ms, format_percent, format_tps};
 
 /// Least room for the name of a script or the text of a statement.
 const MIN_NAME_CHARS: usize = 10;
@@ -163,20 +163,36 @@ pub(super) fn dips_and_drifts(groups: &[Group<'_>], width: usize) -> Vec<String>
     lines
 }
 
-/// `2 dips, about every 30 s: at 12 s for 3 s (-80 %), at 42 s for 2 s (-75 %)`.
+/// `2 dips, about every 30 s: at 12 s for 3 s (-80 %), at 42 s for 2 s (-75 %); 2 of 2 dips
+/// coincide with a checkpoint`.
 fn dips(variance: &Variance) -> Option<String> {
     let shown = variance.dips.iter().take(MAX_DIPS).map(|dip| {
         let Dip { start_s, length_s, depth_pct } = dip;
         format!("at {start_s:.0} s for {length_s:.0} s (-{depth_pct:.0} %)")
     });
     let shown: Vec<String> = shown.collect();
+    if shown.is_empty() {
+        return None;
+    }
     let every = variance.dip_period_s.map(|period| format!(", about every {period:.0} s"));
     let more = variance.dips.len().saturating_sub(MAX_DIPS);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    (!shown.is_empty()).then(|| {
-        let count = plural(variance.dips.len() as u64, "dip");
-        format!("{count}{}: {}{more}", every.unwrap_or_default(), shown.join(", "))
-    })
+    let count = plural(variance.dips.len() as u64, "dip");
+    let mut text = format!("{count}{}: {}{more}", every.unwrap_or_default(), shown.join(", "));
+    for of in &variance.dip_events {
+        // Events that are nearly always there coincide with everything.
+        let share = of.coincident as f64 / variance.dips.len() as f64;
+        if of.coincident > 0 && share > of.covered {
+            text.push_str(&format!(
+                "; {} of {count} coincide with {} {} ({} of the time)",
+                of.coincident,
+                if of.kind.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" },
+                of.kind.replace('_', " "),
+                format_percent(of.covered),
+            ));
+        }
+    }
+    Some(text)
 }
 
 /// Failed transactions by code, with the first messages.

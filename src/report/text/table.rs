@@ -72,6 +72,24 @@ macro_rules! host {
         })
     };
 }
+/// A figure of the server for one transaction.
+macro_rules! server {
+    ($heading:literal, $unit:literal, $name:literal) => {
+        Column::of_run($heading, $unit, |run| {
+            let figure = run.server.as_ref().and_then(|server| server.per_txn.get($name));
+            optional(figure.copied(), format_per_txn)
+        })
+    };
+}
+const WAL_BYTES: Column = server!("WAL", "B", "wal_bytes");
+const PAGE_IMAGES: Column = server!("page images", "", "full_page_images");
+const WAL_FSYNCS: Column = server!("WAL fsyncs", "", "wal_fsyncs");
+const BY_CHECKPOINTER: Column = server!("checkpointer", "buffers", "buffers_written_checkpointer");
+const BY_BGWRITER: Column = server!("bgwriter", "buffers", "buffers_written_bgwriter");
+const BY_BACKEND: Column = server!("backend", "buffers", "buffers_written_backend");
+const HIT_RATIO: Column = Column::of_run("hit", "", |run| {
+    optional(run.server.as_ref().and_then(|server| server.hit_ratio), format_percent)
+});
 const OTHER_CPU: Column = host!("other CPU", "us", "cpu_us");
 const SWITCHES: Column = host!("switches", "", "context_switches");
 const READS: Column = host!("reads", "", "reads");
@@ -126,6 +144,23 @@ pub(super) const STEADINESS: &[&[&[Column]]] = &[
 pub(super) const COST: &[&[&[Column]]] = &[
     &[&[CLIENTS, OTHER_CPU, SWITCHES, READS, READ_KIB, WRITES, WRITTEN_KIB, FLUSHES]],
     &[&[CLIENTS, OTHER_CPU, SWITCHES, FLUSHES], &[CLIENTS, READ_KIB, WRITES, WRITTEN_KIB]],
+];
+/// What a transaction cost the server.
+pub(super) const SERVER: &[&[&[Column]]] = &[
+    &[&[
+        CLIENTS,
+        WAL_BYTES,
+        PAGE_IMAGES,
+        WAL_FSYNCS,
+        BY_CHECKPOINTER,
+        BY_BGWRITER,
+        BY_BACKEND,
+        HIT_RATIO,
+    ]],
+    &[
+        &[CLIENTS, WAL_BYTES, PAGE_IMAGES, WAL_FSYNCS],
+        &[CLIENTS, BY_CHECKPOINTER, BY_BGWRITER, BY_BACKEND],
+    ],
 ];
 /// One latency distribution.
 pub(super) const LATENCY: &[&[&[Column]]] = &[
