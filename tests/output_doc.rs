@@ -114,7 +114,7 @@ fn full_run() -> Run {
         late: Some(0),
         unfinished: 0,
         queued_at_end: Some(0),
-        outages: vec![Outage { start_s: 0.0, length_s: 0.0 }],
+        outages: vec![Outage { start_s: 0.0, length_s: 0.0, clients: 1 }],
         statements_per_s: Some(StatementRates::default()),
         scripts: vec![Script {
             name: String::new(),

@@ -131,7 +131,14 @@ impl<'a> Records<'a> {
     pub(super) fn finish(mut self, folder: &mut ResultFolder, outcome: &Outcome) -> Recorded {
         self.take_readings(folder);
         let going_on = self.server.as_mut().map(ServerWatch::going_on).unwrap_or_default();
-        for found in going_on {
+        let outages = outcome.outages.iter().map(|outage| Found {
+            kind: "outage".to_owned(),
+            subject: None,
+            start_s: outage.start.as_secs_f64(),
+            end_s: Some((outage.start + outage.length).as_secs_f64()),
+            count: outage.clients.into(),
+        });
+        for found in going_on.into_iter().chain(outages) {
             self.add(folder, found, None);
         }
         if let Some(log) = self.histograms.take() {

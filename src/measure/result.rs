@@ -4,10 +4,11 @@ use std::time::Duration;
 
 use crate::result::Variance;
 use crate::result::run::{
-    Failed, FailureSample, LatencyMs, Run, Script, Statement, StatementRates,
+    Failed, FailureSample, LatencyMs, Outage, Run, Script, Statement, StatementRates,
 };
 use crate::result::warning::Warning;
 use crate::runner::level::Outcome;
+use crate::runner::outages;
 use crate::runner::tally::Tally;
 use crate::runner::{Length, LevelSettings};
 use crate::script::program::StatementKind;
@@ -98,7 +99,7 @@ pub(crate) fn run_of(frame: &Frame<'_>, outcome: &Outcome) -> Run {
         late: total.late(),
         unfinished: outcome.flights.unfinished,
         queued_at_end: outcome.open.as_ref().map(|_| outcome.flights.queued_at_end),
-        outages: Vec::new(),
+        outages: outages(&outcome.outages),
         statements_per_s: Some(statement_rates(workload, total, seconds)),
         scripts: scripts(frame, total, seconds),
         statements: statements(workload, total),
@@ -115,6 +116,15 @@ pub(crate) fn run_of(frame: &Frame<'_>, outcome: &Outcome) -> Run {
                 Length::Transactions(_) => true,
             },
     }
+}
+
+fn outages(found: &[outages::Outage]) -> Vec<Outage> {
+    let outage = |outage: &outages::Outage| Outage {
+        start_s: outage.start.as_secs_f64(),
+        length_s: outage.length.as_secs_f64(),
+        clients: outage.clients,
+    };
+    found.iter().map(outage).collect()
 }
 
 #[expect(clippy::cast_precision_loss, reason = "counts far below 2^53")]

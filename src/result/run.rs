@@ -73,7 +73,7 @@ pub struct Run {
     pub unfinished: u64,
     /// Arrivals that no client had taken up at the end; absent in a closed loop.
     pub queued_at_end: Option<u64>,
-    /// Times in which no client was connected.
+    /// Times in which clients were without a connection.
     pub outages: Vec<Outage>,
     /// Statements per second by what they do.
     pub statements_per_s: Option<StatementRates>,
@@ -169,13 +169,15 @@ pub struct FailureSample {
     pub text: String,
 }
 
-/// A time in which no client was connected.
+/// A time in which at least one client was without a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Outage {
     /// Seconds after the start of the window.
     pub start_s: f64,
     /// How long it lasted.
     pub length_s: f64,
+    /// Clients that were without one at some time in it.
+    pub clients: u32,
 }
 
 /// Executed statements per second.

@@ -32,7 +32,8 @@ fn back_off(attempt: usize) -> Duration {
     BACK_OFF[attempt.min(BACK_OFF.len() - 1)]
 }
 
-/// A client that cannot connect for so long ends: without a deadline it would try for ever.
+/// Where transactions are counted, a client that cannot connect for so long ends: without a deadline
+/// it would try for ever.
 const LONGEST_OUTAGE: Duration = Duration::from_secs(60);
 
 /// Whether trying again cannot help: the login is refused, or the database is gone.
@@ -62,6 +63,7 @@ enum Stretch {
 pub(crate) struct Client<'a> {
     level: &'a Level,
     recorder: Arc<Recorder>,
+    id: ClientId,
     interpreter: Interpreter<'a>,
     /// Transactions still to make, where they are counted.
     remaining: Option<u64>,
@@ -85,6 +87,7 @@ impl<'a> Client<'a> {
         Self {
             level,
             recorder,
+            id,
             interpreter: Interpreter::new(&level.workload, &level.settings, id),
             remaining: level.settings.length.transactions(),
             samples: Vec::with_capacity(longest.unwrap_or(0)),
@@ -120,8 +123,9 @@ impl<'a> Client<'a> {
             if !self.level.settings.reconnect
                 || is_permanent(&error)
                 || self.recorder.is_over()
-                || outage.elapsed() > LONGEST_OUTAGE
+                || (self.remaining.is_some() && outage.elapsed() > LONGEST_OUTAGE)
             {
+                self.recorder.disconnected(self.id, outage, false);
                 return ClientEnd::Lost(LossReason::Error(error));
             }
             tokio::time::sleep(back_off(attempt)).await;
@@ -138,14 +142,17 @@ impl<'a> Client<'a> {
             match engine.open(&mut conn, &self.level.workload, settings.protocol).await {
                 Ok(session) => {
                     attempt = 0;
-                    self.recorder.reconnected();
+                    self.recorder.disconnected(self.id, outage, true);
                     stretch = self.transactions(session).await;
                 }
                 Err(error) if error.kind() == ErrorKind::Lost => {
                     stretch = Stretch::ConnectionLost(error);
                 }
                 // The server is there and refuses the statements.
-                Err(error) => return ClientEnd::Lost(LossReason::Error(error)),
+                Err(error) => {
+                    self.recorder.disconnected(self.id, outage, false);
+                    return ClientEnd::Lost(LossReason::Error(error));
+                }
             }
         }
     }

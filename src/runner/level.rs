@@ -14,6 +14,7 @@ use tokio::time::{Instant, sleep_until};
 use super::arrivals::Due;
 use super::clock::{process_cpu, thread_cpu};
 use super::crew::{Crew, Launch, StartError};
+use super::outages::{Outage, outages};
 use super::recorder::{Flights, Window};
 use super::tally::Tally;
 use super::{ClientId, Level, LossReason};
@@ -65,6 +66,8 @@ pub(crate) struct Outcome {
     /// What an open loop adds.
     pub(crate) open: Option<OpenLoop>,
     pub(crate) reconnects: u64,
+    /// Times in which clients were without a connection.
+    pub(crate) outages: Vec<Outage>,
     /// CPU time of this process within the window.
     pub(crate) cpu: Duration,
     /// The largest share of an interval that one worker's thread was on a CPU, 0 to 1.
@@ -180,6 +183,9 @@ impl<E: Engine> Conductor<'_, E> {
             flights.add(&recorder.flights());
         }
         let open = self.close_schedule(&mut flights);
+        let disconnected = self.crew.recorders.iter().flat_map(|r| r.take_disconnected()).collect();
+        let end = self.window.start + measured;
+        let outages = outages(disconnected, self.window.start, end);
         Outcome {
             measured,
             total: self.total,
@@ -187,6 +193,7 @@ impl<E: Engine> Conductor<'_, E> {
             flights,
             open,
             reconnects: self.crew.recorders.iter().map(|recorder| recorder.reconnects()).sum(),
+            outages,
             cpu,
             busiest_worker: self.busiest,
             lost: self.crew.lost,

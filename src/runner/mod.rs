@@ -14,6 +14,7 @@ pub(crate) mod level;
 pub(crate) mod limits;
 pub(crate) mod load;
 pub(crate) mod monitor;
+pub(crate) mod outages;
 pub(crate) mod recorder;
 pub(crate) mod seeds;
 mod shell;

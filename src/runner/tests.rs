@@ -232,6 +232,8 @@ fn a_lost_connection_is_made_again() {
         if cut { fails(ErrorKind::Lost, "57P01") } else { takes(10 * MS) }
     });
     assert_eq!(outcome.reconnects, 2);
+    let [outage] = outcome.outages[..] else { panic!("{:?}", outcome.outages) };
+    assert_eq!((outage.clients, outage.length), (2, 10 * MS), "one pause of the back-off");
     assert_eq!(outcome.total.failed(), 2);
     assert!(outcome.lost.is_empty());
     assert!(outcome.total.committed() > 550);

@@ -12,7 +12,7 @@ use crate::units::{format_count, format_ms, format_percent, format_tps};
 /// Least room for the name of a script or the text of a statement.
 const MIN_NAME_CHARS: usize = 10;
 
-/// Dips that are shown one by one.
+/// Dips and outages that are shown one by one.
 const MAX_DIPS: usize = 5;
 
 /// What was measured: targets, workloads, load.
@@ -148,7 +148,8 @@ pub(super) fn dips_and_drifts(groups: &[Group<'_>], width: usize) -> Vec<String>
     let mut lines = Vec::new();
     for group in groups {
         for run in &group.runs {
-            let mut parts: Vec<String> = dips(&run.variance).into_iter().collect();
+            let mut parts: Vec<String> = outages(run).into_iter().collect();
+            parts.extend(dips(&run.variance));
             if let (Some(slope), Some(p)) = (run.variance.drift_pct_per_min, run.variance.drift_p)
                 && p < DRIFT_P
             {
@@ -161,6 +162,18 @@ pub(super) fn dips_and_drifts(groups: &[Group<'_>], width: usize) -> Vec<String>
         }
     }
     lines
+}
+
+/// `without connection: 16 clients at 3.2 s for 1.4 s`.
+fn outages(run: &Run) -> Option<String> {
+    let shown = run.outages.iter().take(MAX_DIPS).map(|outage| {
+        let clients = plural(u64::from(outage.clients), "client");
+        format!("{clients} at {:.1} s for {:.1} s", outage.start_s, outage.length_s)
+    });
+    let shown: Vec<String> = shown.collect();
+    let more = run.outages.len().saturating_sub(MAX_DIPS);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    (!shown.is_empty()).then(|| format!("without connection: {}{more}", shown.join(", ")))
 }
 
 /// `2 dips, about every 30 s: at 12 s for 3 s (-80 %), at 42 s for 2 s (-75 %); 2 of 2 dips
