@@ -76,6 +76,10 @@ fn storage() -> Storage {
     Storage { geometry: free(String::new()), ..Storage::default() }
 }
 
+fn full_server() -> ServerCounters {
+    ServerCounters { total: free(1.0), per_txn: free(1.0), hit_ratio: Some(1.0), waits: free(1.0) }
+}
+
 /// A run in which nothing is absent or empty.
 fn full_run() -> Run {
     let latency = LatencyMs::default();
@@ -150,12 +154,7 @@ fn full_run() -> Run {
             per_txn: free(1.0),
             shares: free(1.0),
         }),
-        server: Some(ServerCounters {
-            total: free(1.0),
-            per_txn: free(1.0),
-            hit_ratio: Some(1.0),
-            waits: free(1.0),
-        }),
+        server: Some(full_server()),
         client_cpu_us_per_txn: Some(1.0),
         warnings: vec![],
         complete: true,
