@@ -92,7 +92,7 @@ pub struct Results {
     pub plan: Option<String>,
     /// The texts of the scripts: path in the folder, text.
     pub scripts: Vec<(String, String)>,
-    /// For each run of the summary the latency at the quantiles of [`percentiles::grid`], in ms;
+    /// For each run of the summary the latency at the quantiles of the page's percentile grid, in ms;
     /// empty where it is not recorded.
     pub percentiles: Vec<Vec<f64>>,
 }
