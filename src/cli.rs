@@ -12,6 +12,7 @@ use std::time::Duration;
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 
 use crate::plan::Protocol;
+use crate::plan::study::Part;
 use crate::schema::sbtest::{MAX_TABLE_SIZE, MAX_TABLES};
 use crate::units::{self, BareUnit, UnitError};
 
@@ -259,6 +260,17 @@ pub(crate) struct LoadArgs {
     /// Folder that may hold workloads/ and sql/ to use in place of the built-in files
     #[arg(long, value_name = "DIR", env = "DBLOAD_DATA_DIR")]
     pub(crate) data_dir: Option<PathBuf>,
+    /// Workloads one after the other, from a study's plan; no option.
+    #[arg(skip)]
+    pub(crate) sequence: Vec<Vec<Part>>,
+}
+
+impl LoadArgs {
+    /// Whether scripts of the user's are named.
+    pub(crate) fn has_files(&self) -> bool {
+        let mut parts = self.sequence.iter().flatten();
+        !self.script.is_empty() || parts.any(|part| matches!(part, Part::File(_)))
+    }
 }
 
 /// How long is measured.

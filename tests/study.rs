@@ -49,6 +49,60 @@ fn sqlite_on_two_folders_ends_in_a_verdict() {
 }
 
 #[test]
+fn a_cell_runs_the_workloads_of_the_plan_one_after_the_other() {
+    let place = Place::new();
+    plan(&place, "rounds = 2", SQLITE);
+    fs::write(place.path("mine.sql"), "SELECT :scale;\n").expect("a script");
+    let text = fs::read_to_string(place.path("plan.toml")).expect("the plan");
+    let workloads = "scale = 1\ntables = 2\ntable_size = 100\nworkloads = [\"tpcb-like\", \
+                     { mix = [\"select-only@9\", \"simple-update\"] }, \"point-select\", \
+                     { script = \"mine.sql\" }]\n";
+    fs::write(place.path("plan.toml"), text.replace("scale = 1\n", workloads)).expect("the plan");
+    let ended = study(&place, &["plan.toml", "--out", "results"]).expect_code(0);
+    let summary = summary(&place, "results");
+    let runs = summary["runs"].as_array().expect("runs");
+    let named: Vec<&str> = runs.iter().filter_map(|run| run["workload"].as_str()).collect();
+    let of_cell = ["tpcb-like", "select-only+simple-update", "point-select", "mine"];
+    assert_eq!(named, of_cell.repeat(4), "{ended}");
+    assert_eq!(summary["complete"], true, "{ended}");
+    let primary = summary["comparisons"].as_array().expect("comparisons").iter();
+    let primary: Vec<_> = primary.filter(|found| found["metric"] == "tps").collect();
+    assert_eq!(primary.len(), of_cell.len(), "one endpoint for each workload\n{ended}");
+    for folder in ["001-lite_a-1", "001-lite_a-1.2", "001-lite_a-1.3"] {
+        let folder = place.path("results/cells").join(folder);
+        assert!(folder.join("summary.json").is_file(), "{}", folder.display());
+    }
+    let again = study(&place, &["plan.toml", "--resume", "results"]).expect_code(0);
+    assert_eq!(again.stderr.matches("there already").count(), 4, "{again}");
+}
+
+#[test]
+fn workloads_that_cannot_be_are_refused_with_their_line() {
+    let place = Place::new();
+    for (workloads, part) in [
+        ("[\"tpcb-lke\"]", "did you mean \"tpcb-like\"?"),
+        ("[{ script = \"nowhere.sql\" }]", "nowhere.sql"),
+        ("[\"tpcb-like\", \"tpcb-like\"]", "is there twice"),
+        ("[\"write-only\"]", "scale: no workload of this plan uses"),
+        ("[{ mix = [\"tpcb-like@x\"] }]", "invalid weight"),
+        ("[{ mix = [\"tpcb-like\", \"write-only\"] }]", "different schemas"),
+        ("[]", "name one or more"),
+        ("[{ file = \"a\" }]", "{ script = \"file.sql\" }"),
+    ] {
+        plan(&place, "rounds = 2", SQLITE);
+        let text = fs::read_to_string(place.path("plan.toml")).expect("the plan");
+        let text = text.replace("[load]\n", &format!("[load]\nworkloads = {workloads}\n"));
+        fs::write(place.path("plan.toml"), text).expect("the plan");
+        let ended = study(&place, &["plan.toml", "--out", "results"]).expect_code(1);
+        let line =
+            if workloads.contains("write-only\"]") && !workloads.contains("mix") { 5 } else { 4 };
+        assert!(ended.stderr.contains(&format!("plan.toml, line {line}: ")), "{ended}");
+        assert!(ended.stderr.contains(part), "{workloads}\n{ended}");
+        assert!(!place.path("results").exists(), "{ended}");
+    }
+}
+
+#[test]
 fn a_study_that_ended_early_goes_on_with_the_cells_that_are_missing() {
     let place = Place::new();
     plan(&place, "rounds = 5", SQLITE);
@@ -107,6 +161,7 @@ fn a_label_that_is_not_true_is_refused_with_what_is_there() {
         .expect("the plan");
     let ended = study(&place, &["plan.toml", "--dry-run"]).expect_code(1);
     assert!(ended.stderr.contains("not on f2fs: correct the name or the folder"), "{ended}");
+    assert!(ended.stderr.contains("plan.toml, line 14: storage \"my-f2fs\""), "{ended}");
 }
 
 /// The process number of the server in a data directory, while one runs.

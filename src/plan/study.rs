@@ -12,6 +12,10 @@ use toml::{Spanned, Table};
 use crate::suggest::nearest;
 use crate::units::{BareUnit, parse_duration, parse_percent};
 
+mod load;
+
+pub use load::{Cache, Load, Part, Prepare, Size, Step};
+
 /// Rounds when the plan says nothing.
 const DEFAULT_ROUNDS: u32 = 8;
 /// The difference that matters when the plan says nothing, as a fraction.
@@ -22,6 +26,8 @@ pub const EXAMPLE: &str = include_str!("../../docs/examples/study.toml");
 /// A plan that was read and makes sense.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StudyPlan {
+    /// The file that it was read from.
+    pub file: PathBuf,
     /// Passes over all arms and levels.
     pub rounds: u32,
     /// Seed of the order and of the load.
@@ -53,47 +59,17 @@ pub struct ArmPlan {
     pub storage: String,
     /// Folder of the storage.
     pub dir: PathBuf,
+    /// Line of the server in the plan.
+    pub server_line: usize,
+    /// Line of the storage in the plan.
+    pub storage_line: usize,
 }
 
-/// What each cell runs.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Load {
-    /// Built-in workload.
-    pub workload: String,
-    /// Scale factor.
-    pub scale: u32,
-    /// Client counts.
-    pub clients: Vec<u32>,
-    /// Before the window.
-    pub warmup: Duration,
-    /// The window.
-    pub duration: Duration,
-    /// How the state of the tables is restored before a cell.
-    pub prepare: Prepare,
-    /// What the page cache holds before a cell.
-    pub cache: Cache,
-}
-
-/// How the state of the tables is restored before a cell.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Prepare {
-    /// History truncated, tables vacuumed.
-    Maintain,
-    /// Tables loaded again.
-    Reload,
-}
-
-/// What the page cache holds before a cell.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Cache {
-    /// What happens to be there.
-    AsIs,
-    /// Every file of the data folder.
-    Warm,
-    /// Nothing; needs root.
-    Cold,
+impl StudyPlan {
+    /// A reason to refuse the plan, of what stands in this line.
+    pub fn refusal(&self, line: usize, why: impl Into<String>) -> StudyPlanError {
+        StudyPlanError { file: self.file.clone(), line, why: why.into() }
+    }
 }
 
 /// Which database system.
@@ -133,18 +109,6 @@ struct StorageFile {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct LoadFile {
-    workloads: Option<Spanned<Vec<String>>>,
-    scale: Option<Spanned<u32>>,
-    clients: Spanned<Vec<u32>>,
-    warmup: Option<Spanned<String>>,
-    duration: Spanned<String>,
-    prepare: Option<Prepare>,
-    cache: Option<Cache>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
 struct PlanFile {
     rounds: Option<Spanned<u32>>,
     seed: Option<u64>,
@@ -154,7 +118,7 @@ struct PlanFile {
     aa: bool,
     settle: Option<Spanned<String>>,
     out: Option<PathBuf>,
-    load: LoadFile,
+    load: load::LoadFile,
     server: Spanned<Vec<Spanned<Server>>>,
     storage: Spanned<Vec<Spanned<StorageFile>>>,
 }
@@ -185,10 +149,13 @@ struct Source<'a> {
 }
 
 impl Source<'_> {
-    fn error(&self, at: &Range<usize>, why: impl Into<String>) -> StudyPlanError {
+    fn line(&self, at: &Range<usize>) -> usize {
         let before = self.text.get(..at.start).unwrap_or(self.text);
-        let line = before.matches('\n').count() + 1;
-        StudyPlanError { file: self.file.to_path_buf(), line, why: why.into() }
+        before.matches('\n').count() + 1
+    }
+
+    fn error(&self, at: &Range<usize>, why: impl Into<String>) -> StudyPlanError {
+        StudyPlanError { file: self.file.to_path_buf(), line: self.line(at), why: why.into() }
     }
 
     /// A time, with its unit.
@@ -226,7 +193,7 @@ pub fn parse(file: &Path, text: &str) -> Result<StudyPlan, StudyPlanError> {
             .map_err(|error| source.error(&text.span(), error.to_string()))?,
     };
     let settle = plan.settle.as_ref().map_or(Ok(Duration::from_secs(1)), |s| source.duration(s))?;
-    let load = load(&source, &plan.load)?;
+    let load = load::read(&source, &plan.load)?;
     let arms = arms(&source, &plan)?;
     let baseline = match &plan.baseline {
         None => arms[0].name.clone(),
@@ -239,6 +206,7 @@ pub fn parse(file: &Path, text: &str) -> Result<StudyPlan, StudyPlanError> {
         }
     };
     let mut plan = StudyPlan {
+        file: file.to_path_buf(),
         rounds,
         seed: plan.seed.unwrap_or(1),
         margin,
@@ -274,47 +242,6 @@ fn with_twin(mut arms: Vec<ArmPlan>, aa: bool) -> Vec<ArmPlan> {
         arms.push(twin);
     }
     arms
-}
-
-fn load(source: &Source<'_>, load: &LoadFile) -> Result<Load, StudyPlanError> {
-    let clients = load.clients.get_ref();
-    if clients.is_empty() || clients.contains(&0) {
-        let why = "clients: give client counts of at least 1, such as clients = [2, 8, 32]";
-        return Err(source.error(&load.clients.span(), why));
-    }
-    let workload = match &load.workloads {
-        None => "tpcb-like".to_owned(),
-        Some(names) => match &names.get_ref()[..] {
-            [one] => one.clone(),
-            _ => {
-                let why = "workloads: give exactly one name, and a plan for each other one: one \
-                           study answers one question";
-                return Err(source.error(&names.span(), why));
-            }
-        },
-    };
-    let scale = load.scale.as_ref().map_or(1, |scale| *scale.get_ref());
-    if scale == 0 {
-        let at = load.scale.as_ref().map_or(0..0, Spanned::span);
-        return Err(source.error(&at, "scale = 0: give 1 or more (1 is 100,000 accounts)"));
-    }
-    let duration = source.duration(&load.duration)?;
-    if duration.is_zero() {
-        return Err(source.error(&load.duration.span(), "duration is 0: give \"60s\" or longer"));
-    }
-    let warmup = match &load.warmup {
-        Some(warmup) => source.duration(warmup)?,
-        None => (duration / 6).min(Duration::from_secs(10)),
-    };
-    Ok(Load {
-        workload,
-        scale,
-        clients: clients.clone(),
-        warmup,
-        duration,
-        prepare: load.prepare.unwrap_or(Prepare::Maintain),
-        cache: load.cache.unwrap_or(Cache::AsIs),
-    })
 }
 
 /// Servers times storages.
@@ -365,14 +292,16 @@ fn arms(source: &Source<'_>, plan: &PlanFile) -> Result<Vec<ArmPlan>, StudyPlanE
         }
         dirs.push(dir);
     }
-    let arm = |server: &Server, storage: &StorageFile| ArmPlan {
-        name: format!("{}/{}", server.name, storage.name),
-        server: server.clone(),
-        storage: storage.name.clone(),
-        dir: storage.dir.clone(),
+    let arm = |server: &Spanned<Server>, storage: &Spanned<StorageFile>| ArmPlan {
+        name: format!("{}/{}", server.get_ref().name, storage.get_ref().name),
+        server: server.get_ref().clone(),
+        storage: storage.get_ref().name.clone(),
+        dir: storage.get_ref().dir.clone(),
+        server_line: source.line(&server.span()),
+        storage_line: source.line(&storage.span()),
     };
     let of_server = |server: &Spanned<Server>| -> Vec<ArmPlan> {
-        storages.iter().map(|storage| arm(server.get_ref(), storage.get_ref())).collect()
+        storages.iter().map(|storage| arm(server, storage)).collect()
     };
     Ok(servers.iter().flat_map(of_server).collect())
 }

@@ -12,7 +12,7 @@ use super::engines::{OnEngine, on_engine};
 use super::signals::Signals;
 use super::tables::init_plan;
 use super::{Exit, targets};
-use crate::cli::RunArgs;
+use crate::cli::{LoadArgs, RunArgs};
 use crate::engine::{Engine, ServerFacts};
 use crate::measure::{Sweep, Upkeep, environment};
 use crate::plan::{Protocol, RunPlan};
@@ -37,6 +37,24 @@ use request::{Choices, Found, Workloads};
 use tables::{Prepared, prepare};
 
 pub(super) use several::{hex, measure_cell};
+
+/// What a workload needs of a database.
+pub(super) struct Needs {
+    /// What results call it.
+    pub(super) name: String,
+    /// The built-in tables that it is at home on.
+    pub(super) schema: Option<Schema>,
+    /// The tables whose number it must know.
+    pub(super) table_set: Option<Schema>,
+}
+
+/// Reads the workload that the options name, and says what it needs.
+pub(super) fn needs(args: &LoadArgs, dialect: Dialect) -> anyhow::Result<Needs> {
+    let workloads = request::workloads(args, dialect, None)?;
+    let schema = request::choices(args, &workloads)?.schema;
+    let has_sets = workloads.each.iter().any(|workload| workload.has_table_sets());
+    Ok(Needs { name: workloads.name, schema, table_set: has_sets.then_some(Schema::Sbtest) })
+}
 
 /// Measures what the options ask for.
 pub(crate) async fn run(args: RunArgs, env: &Env, signals: &Signals) -> anyhow::Result<Exit> {

@@ -8,6 +8,7 @@ use anyhow::{Context, bail};
 
 use crate::cli::{ArrivalArg, LoadArgs, ProtocolArg, RunArgs};
 use crate::engine::ErrorKind;
+use crate::plan::study::Part;
 use crate::plan::{
     Arrival, DEFAULT_DURATION, PlannedScript, PlannedTarget, PlannedWorkload, Protocol, RunPlan,
     Span,
@@ -56,34 +57,50 @@ pub(crate) fn workloads(
         tables,
     };
     let data_dir = args.data_dir.as_deref();
+    let compile = |parts: &Vec<Part>| {
+        let source = |part: &Part| -> anyhow::Result<(Source, u64)> {
+            Ok(match part {
+                Part::Builtin(text) => {
+                    let (name, weight) = split_weight(text)?;
+                    (Source::builtin(name, dialect, data_dir)?, weight)
+                }
+                Part::File(text) => {
+                    let (path, weight) = split_weight(text)?;
+                    (Source::read(Path::new(path))?, weight)
+                }
+            })
+        };
+        let scripts = parts.iter().map(source).collect::<anyhow::Result<Vec<_>>>()?;
+        let names: Vec<&str> = scripts.iter().map(|(source, _)| source.name.as_str()).collect();
+        let name = names.join("+");
+        Ok(Arc::new(Workload::compile(&name, scripts, &options)?))
+    };
+    let steps = steps(args)?;
+    let each = steps.iter().map(compile).collect::<anyhow::Result<Vec<_>>>()?;
+    let names: Vec<&str> = each.iter().map(|workload| workload.name.as_str()).collect();
+    let list = list(args)?;
+    let name = list.map_or_else(|| names.join(","), str::to_owned);
+    Ok(Workloads { name, is_list: list.is_some() || each.len() > 1, each })
+}
+
+/// The scripts of each workload, in the order of running.
+fn steps(args: &LoadArgs) -> anyhow::Result<Vec<Vec<Part>>> {
+    if !args.sequence.is_empty() {
+        return Ok(args.sequence.clone());
+    }
+    let builtin = |name: &str| Part::Builtin(name.to_owned());
     if let Some(list) = list(args)? {
         let names = builtin::list(list).unwrap_or_default();
-        let compile = |name: &str| {
-            let source = Source::builtin(name, dialect, data_dir)?;
-            Ok(Arc::new(Workload::compile(name, vec![(source, 1)], &options)?))
-        };
-        let each = names.into_iter().map(compile).collect::<anyhow::Result<_>>()?;
-        return Ok(Workloads { name: list.to_owned(), is_list: true, each });
+        return Ok(names.into_iter().map(|name| vec![builtin(name)]).collect());
     }
-    let mut scripts = Vec::new();
-    for text in &args.workload {
-        let (name, weight) = split_weight(text)?;
-        scripts.push((Source::builtin(name, dialect, data_dir)?, weight));
-    }
+    let mut parts: Vec<Part> = args.workload.iter().map(|text| builtin(text)).collect();
     let shorthands = [(args.skip_some_updates, "simple-update"), (args.select_only, "select-only")];
-    for (_, name) in shorthands.iter().filter(|(given, _)| *given) {
-        scripts.push((Source::builtin(name, dialect, data_dir)?, 1));
+    parts.extend(shorthands.iter().filter(|(given, _)| *given).map(|(_, name)| builtin(name)));
+    parts.extend(args.script.iter().map(|text| Part::File(text.clone())));
+    if parts.is_empty() {
+        parts.push(builtin(DEFAULT_WORKLOAD));
     }
-    for text in &args.script {
-        let (path, weight) = split_weight(text)?;
-        scripts.push((Source::read(Path::new(path))?, weight));
-    }
-    if scripts.is_empty() {
-        scripts.push((Source::builtin(DEFAULT_WORKLOAD, dialect, data_dir)?, 1));
-    }
-    let name = scripts.iter().map(|(source, _)| source.name.as_str()).collect::<Vec<_>>().join("+");
-    let workload = Workload::compile(&name, scripts, &options)?;
-    Ok(Workloads { name, is_list: false, each: vec![Arc::new(workload)] })
+    Ok(vec![parts])
 }
 
 /// The list that the options name, which is then all that they name.
@@ -138,7 +155,7 @@ pub(crate) fn choices(args: &LoadArgs, workloads: &Workloads) -> anyhow::Result<
     let scripts = || workloads.each.iter().flat_map(|workload| &workload.scripts);
     let mut schema = None;
     for script in scripts() {
-        let is_builtin = args.script.is_empty() || script.source.origin == Origin::Embedded;
+        let is_builtin = !args.has_files() || script.source.origin == Origin::Embedded;
         let key = script.source.header().schema.filter(|_| is_builtin).unwrap_or_default();
         let Some(needed) = Schema::from_key(&key) else { continue };
         if schema.is_some_and(|other| other != needed) {

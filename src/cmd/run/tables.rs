@@ -51,7 +51,7 @@ pub(super) async fn prepare<E: Engine>(
         Ok(found) => Some(found),
         Err(LoadError::Missing { .. }) => None,
         // A script of the user's may live beside tables that are not ours.
-        Err(_) if !args.load.script.is_empty() => None,
+        Err(_) if args.load.has_files() => None,
         Err(error) => return Err(error.into()),
     };
     Ok(Prepared { facts, found })

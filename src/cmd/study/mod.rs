@@ -1,29 +1,32 @@
 //! `dbload study`: every server on every storage, measured in turn from one plan file.
 
 mod arms;
+mod ready;
+mod steps;
 mod storage;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, bail};
-use clap::Parser;
 use sha2::{Digest, Sha256};
 
 use super::Exit;
 use super::cells::Gathering;
+use super::engines::on_engine;
 use super::run::{hex, measure_cell};
 use super::signals::Signals;
-use crate::cli::{Cli, Command, RunArgs, StudyArgs};
+use crate::cli::{ClientLevels, RunArgs, StudyArgs};
 use crate::compare::Question;
-use crate::plan::study::{EXAMPLE, Prepare, StudyPlan, parse};
+use crate::plan::study::{ArmPlan, EXAMPLE, Prepare, StudyPlan, parse};
 use crate::report::cells::CellsFolder;
 use crate::report::{Output, Style, Talk};
 use crate::study::{Cell, draw};
 use crate::target::Env;
 use crate::units::format_duration;
 
-use arms::StudyArm;
+use arms::{Running, StudyArm};
+use steps::{Group, Steps};
 
 /// What a cell takes beside its window: connecting, vacuum, start and stop of a server.
 const AROUND_A_CELL: Duration = Duration::from_secs(3);
@@ -40,17 +43,21 @@ pub(crate) async fn study(args: StudyArgs, env: &Env, signals: &Signals) -> anyh
     let text = std::fs::read_to_string(file)
         .with_context(|| format!("reading the plan {}", file.display()))?;
     let plan = parse(file, &text)?;
-    storage::check(&plan)?;
+    let steps = steps::read(&plan)?;
+    storage::check(&plan, &steps)?;
     let order = draw(plan.seed, plan.rounds, plan.arms.len(), &plan.load.clients);
     if args.dry_run {
-        Output::stdout().write(&outline(&plan, &order))?;
+        Output::stdout().write(&outline(&plan, &steps, &order))?;
         return Ok(Exit::Complete);
     }
     let folder = folder(&args, &plan, file)?;
     let hash = hex(&Sha256::digest(&text));
-    let gathering = Gathering::begin(folder, &text, hash, plan.seed, order.len())?;
+    let gathering =
+        Gathering::begin(folder, &text, hash, plan.seed, order.len() * steps.groups.len())?;
     let talk = Talk::stderr(Style::of_stderr(args.talk.quiet || args.json));
-    Study { plan: &plan, args: &args, env, signals, talk, gathering }.run(&order).await
+    Study { plan: &plan, steps: &steps, args: &args, env, signals, talk, gathering }
+        .run(&order)
+        .await
 }
 
 /// A folder for new results, or the one that is gone on with.
@@ -75,20 +82,26 @@ fn folder(args: &StudyArgs, plan: &StudyPlan, file: &Path) -> anyhow::Result<Cel
 }
 
 /// What would be done, in which order, and for how long.
-fn outline(plan: &StudyPlan, order: &[Cell]) -> String {
+fn outline(plan: &StudyPlan, steps: &Steps, order: &[Cell]) -> String {
     let mut text = String::new();
     for (cell, number) in order.iter().zip(1..) {
         let arm = &plan.arms[cell.arm].name;
         let Cell { round, clients, .. } = cell;
         text.push_str(&format!("{number:4}  round {round:2}  {arm:<24}  {clients} clients\n"));
     }
-    let each = plan.settle + plan.load.warmup + plan.load.duration + AROUND_A_CELL;
+    let workloads = u32::try_from(steps.names.len()).unwrap_or(u32::MAX);
+    let load = &plan.load;
+    let measuring = (load.warmup + load.duration).saturating_mul(workloads);
+    let each = plan.settle + measuring + AROUND_A_CELL;
     let cells = u32::try_from(order.len()).unwrap_or(u32::MAX);
+    if let [_, _, ..] = &steps.names[..] {
+        text.push_str(&format!("each runs {}, one after the other\n", steps.names.join(", ")));
+    }
     text.push_str(&format!(
         "{} runs of {} after {} of warm-up, baseline {}: about {}, and the loading of {} arms\n",
-        order.len(),
-        format_duration(plan.load.duration),
-        format_duration(plan.load.warmup),
+        cells.saturating_mul(workloads),
+        format_duration(load.duration),
+        format_duration(load.warmup),
         plan.baseline,
         format_duration(each.saturating_mul(cells)),
         plan.arms.len()
@@ -98,6 +111,7 @@ fn outline(plan: &StudyPlan, order: &[Cell]) -> String {
 
 struct Study<'a> {
     plan: &'a StudyPlan,
+    steps: &'a Steps,
     args: &'a StudyArgs,
     env: &'a Env,
     signals: &'a Signals,
@@ -110,18 +124,15 @@ impl Study<'_> {
         let fresh = self.args.resume.is_none();
         let mut arms = Vec::new();
         for arm in &self.plan.arms {
-            self.talk.say(&format!("preparing {}", arm.name));
-            match StudyArm::prepare(arm, fresh) {
-                Ok(prepared) => arms.push(prepared),
+            match self.prepare(arm, fresh).await {
+                Ok(Some(prepared)) => arms.push(prepared),
+                Ok(None) => break,
                 Err(error) => {
                     if fresh {
                         self.gathering.discard();
                     }
                     return Err(error.context(arm.name.clone()));
                 }
-            }
-            if self.signals.exit().is_some() {
-                break;
             }
         }
         for (cell, number) in order.iter().zip(1..) {
@@ -167,51 +178,94 @@ impl Study<'_> {
         let name = CellsFolder::cell(cell.round, &plan.name, cell.clients);
         self.talk.step_ends();
         let heading = format!("round {}, {}, {} clients", cell.round, plan.name, cell.clients);
-        if let Some(found) = self.gathering.folder.finished(&name) {
+        let folders: Vec<String> =
+            (1..=self.steps.groups.len()).map(|number| part(&name, number)).collect();
+        let found: Vec<_> =
+            folders.iter().map_while(|part| self.gathering.folder.finished(part)).collect();
+        if found.len() == folders.len() {
             self.talk.say(&format!("{heading} ({number} of {of}): there already"));
-            return self.gathering.add(&name, cell.round, found);
-        }
-        self.gathering.folder.clear(&name)?;
-        self.talk.say(&format!("{heading} ({number} of {of})"));
-        arm.cache(self.plan.load.cache)?;
-        let running = arm.start(self.env)?;
-        let settling = tokio::time::sleep(self.plan.settle);
-        if self.signals.or_interrupted(settling).await.is_none() {
+            for (part, found) in folders.iter().zip(found) {
+                self.gathering.add(part, cell.round, found)?;
+            }
             return Ok(());
         }
-        let args = self.run_args(&name, cell, arm.is_loaded())?;
-        let found = measure_cell(&args, running.target(), self.signals, &mut self.talk).await;
-        drop(running);
-        if let Some(found) = found? {
-            if !found.runs.is_empty() {
-                arm.loaded()?;
+        for part in &folders {
+            self.gathering.folder.clear(part)?;
+        }
+        self.talk.say(&format!("{heading} ({number} of {of})"));
+        let Some(running) = self.ready(arm).await? else { return Ok(()) };
+        for (part, group) in folders.iter().zip(&self.steps.groups) {
+            let args = self.run_args(part, cell, group)?;
+            let found = measure_cell(&args, running.target(), self.signals, &mut self.talk).await?;
+            if let Some(found) = found {
+                self.gathering.add(part, cell.round, found)?;
             }
-            self.gathering.add(&name, cell.round, found)?;
+            if self.signals.exit().is_some() {
+                break;
+            }
         }
         Ok(())
     }
 
-    /// The cell as options of `dbload run`.
-    fn run_args(&self, name: &str, cell: &Cell, loaded: bool) -> anyhow::Result<RunArgs> {
-        let load = &self.plan.load;
-        let seed = self.plan.seed.wrapping_add(u64::from(cell.round) - 1);
-        let mut words: Vec<String> = ["dbload", "run", "--init"].map(str::to_owned).to_vec();
-        let options = [
-            ("--workload", load.workload.clone()),
-            ("--scale", load.scale.to_string()),
-            ("--clients", cell.clients.to_string()),
-            ("--duration", format!("{}ms", load.duration.as_millis())),
-            ("--warmup", format!("{}ms", load.warmup.as_millis())),
-            ("--seed", seed.to_string()),
-            ("--out", self.gathering.folder.path().join(name).display().to_string()),
-        ];
-        words.extend(options.into_iter().flat_map(|(option, value)| [option.to_owned(), value]));
-        if load.prepare == Prepare::Reload || !loaded {
-            words.push("--replace".to_owned());
+    /// Makes an arm and loads its tables; nothing when a signal came. Loads are over before the first
+    /// cell: what is measured right after its load is in another state than what comes later.
+    async fn prepare(&mut self, arm: &ArmPlan, fresh: bool) -> anyhow::Result<Option<StudyArm>> {
+        if self.signals.exit().is_some() {
+            return Ok(None);
         }
-        match Cli::try_parse_from(words)?.command {
-            Command::Run(args) => Ok(*args),
-            _ => bail!("not a run"),
+        self.talk.say(&format!("preparing {}", arm.name));
+        let prepared = StudyArm::prepare(arm, fresh)?;
+        if !prepared.is_loaded() {
+            let running = prepared.start(self.env)?;
+            if !self.load(&running).await? {
+                return Ok(None);
+            }
+            drop(running);
+            prepared.loaded()?;
         }
+        Ok(Some(prepared))
     }
+
+    /// Loads the tables; false when a signal came.
+    async fn load(&mut self, running: &Running) -> anyhow::Result<bool> {
+        let load = ready::Load {
+            sizes: &self.steps.sizes,
+            seed: self.plan.seed,
+            talk: &mut self.talk,
+            signals: self.signals,
+        };
+        Ok(on_engine(&running.target().target, true, load).await? == Exit::Complete)
+    }
+
+    /// Starts the arm with its tables as a cell finds them; nothing when a signal came.
+    async fn ready(&mut self, arm: &mut StudyArm) -> anyhow::Result<Option<Running>> {
+        arm.cache(self.plan.load.cache)?;
+        let running = arm.start(self.env)?;
+        let settling = tokio::time::sleep(self.plan.settle);
+        if self.signals.or_interrupted(settling).await.is_none() {
+            return Ok(None);
+        }
+        if self.plan.load.prepare == Prepare::Reload && !self.load(&running).await? {
+            return Ok(None);
+        }
+        Ok(Some(running))
+    }
+
+    /// One folder of a cell as options of `dbload run`.
+    fn run_args(&self, folder: &str, cell: &Cell, group: &Group) -> anyhow::Result<RunArgs> {
+        let load = &self.plan.load;
+        let mut args = steps::default_run()?;
+        args.load.sequence = group.sequence.clone();
+        args.load.clients = ClientLevels(vec![cell.clients]);
+        args.load.seed = Some(self.plan.seed.wrapping_add(u64::from(cell.round) - 1));
+        args.window.duration = Some(load.duration);
+        args.window.warmup = Some(load.warmup);
+        args.results.out = Some(self.gathering.folder.path().join(folder));
+        Ok(args)
+    }
+}
+
+/// The folder of a cell's part: workloads of other tables than those before have one of their own.
+fn part(cell: &str, number: usize) -> String {
+    if number == 1 { cell.to_owned() } else { format!("{cell}.{number}") }
 }
