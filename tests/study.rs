@@ -84,7 +84,6 @@ fn workloads_that_cannot_be_are_refused_with_their_line() {
         ("[{ script = \"nowhere.sql\" }]", "nowhere.sql"),
         ("[\"tpcb-like\", \"tpcb-like\"]", "is there twice"),
         ("[\"write-only\"]", "scale: no workload of this plan uses"),
-        ("[{ mix = [\"tpcb-like@x\"] }]", "invalid weight"),
         ("[{ mix = [\"tpcb-like\", \"write-only\"] }]", "different schemas"),
         ("[]", "name one or more"),
         ("[{ file = \"a\" }]", "{ script = \"file.sql\" }"),
@@ -270,4 +269,56 @@ fn a_server_that_does_not_start_shows_the_end_of_its_log() {
     let ended = study(&place, &["plan.toml", "--out", "results"]).expect_code(1);
     assert!(ended.stderr.contains("no_such_setting"), "{ended}");
     assert!(ended.stderr.contains("server.log"), "{ended}");
+}
+
+#[test]
+fn a_folder_without_the_server_is_refused_with_the_line_before_anything_is_made() {
+    let place = Place::new();
+    fs::create_dir(place.path("bin")).expect("a folder");
+    std::os::unix::fs::symlink("/bin/echo", place.path("bin/postgres")).expect("a link");
+    for (engine, bin, part) in [
+        ("postgres", "/nowhere", "bin must be the folder with the server's programs"),
+        ("mariadb", "/nowhere", "bin must be the folder with the server's programs"),
+        ("postgres", "bin", "is not a server of PostgreSQL, it says: "),
+    ] {
+        let bin = if bin == "bin" { place.path(bin) } else { Path::new(bin).to_path_buf() };
+        let server = format!("[[server]]\nname = \"s\"\nengine = \"{engine}\"\nbin = {bin:?}\n");
+        plan(&place, "rounds = 2", &server);
+        let ended = study(&place, &["plan.toml", "--out", "results"]).expect_code(1);
+        assert!(ended.stderr.contains("plan.toml, line 8: "), "{ended}");
+        assert!(ended.stderr.contains(part), "{ended}");
+        assert!(!place.path("one/dbload-s").exists() && !place.path("results").exists(), "{ended}");
+    }
+}
+
+#[test]
+fn mariadb_is_made_started_and_stopped() {
+    if !Path::new("/usr/sbin/mariadbd").is_file() {
+        assert!(!required("mysql"), "no MariaDB in /usr/sbin");
+        eprintln!("skipped: no MariaDB in /usr/sbin");
+        return;
+    }
+    let place = Place::new();
+    let server = "[[server]]\nname = \"maria\"\nengine = \"mariadb\"\nbin = \"/usr/sbin\"\n";
+    let off = "settings = { innodb_flush_log_at_trx_commit = 0 }\n";
+    let off = format!("{}{off}", server.replace("\"maria\"", "\"off\""));
+    plan(&place, "rounds = 2", &format!("{server}{off}"));
+    let ended = study(&place, &["plan.toml", "--out", "results"]).expect_code(0);
+    let summary = summary(&place, "results");
+    assert_eq!(summary["runs"].as_array().map(Vec::len), Some(8), "{ended}");
+    assert_eq!(summary["arms"][0]["engine"], "mariadb", "{ended}");
+    let said = ended.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(said.contains("off/a is not durable: innodb_flush_log_at_trx_commit=0"), "{ended}");
+    let said = ended.stderr.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(said.contains("innodb_flush_log_at_trx_commit 1 / 0"), "{ended}");
+    for folder in ["one/dbload-maria", "two/dbload-off"] {
+        let folder = place.path(folder);
+        assert!(folder.join("data/ibdata1").is_file());
+        assert!(!folder.join("tmp/pid").exists(), "still running\n{ended}");
+    }
+}
+
+/// Whether a test that needs this must not be skipped.
+fn required(what: &str) -> bool {
+    std::env::var("DBLOAD_REQUIRE").is_ok_and(|all| all.split(',').any(|one| one == what))
 }

@@ -21,17 +21,22 @@ const PLACES: [&str; 12] = [
     "pid_file",
 ];
 
-/// Settings without which a crash loses committed transactions, with the value that does it.
-const NOT_DURABLE: [(&str, &str); 5] = [
+/// Settings without which a crash loses committed transactions or tears pages, with the value that
+/// does it.
+const NOT_DURABLE: [(&str, &str); 9] = [
     ("fsync", "off"),
     ("full_page_writes", "off"),
     ("synchronous_commit", "off"),
     ("innodb_flush_log_at_trx_commit", "0"),
+    ("innodb_flush_log_at_trx_commit", "2"),
+    ("innodb_doublewrite", "off"),
+    ("innodb_doublewrite", "detect_only"),
+    ("sync_binlog", "0"),
     ("synchronous", "0"),
 ];
 
 /// Settings whose difference is part of every verdict.
-const WEIGHTY: [&str; 1] = ["data_checksums"];
+const WEIGHTY: [&str; 2] = ["data_checksums", "innodb_checksum_algorithm"];
 
 /// Sentences about the arms as a whole.
 pub fn differences(arms: &[Arm]) -> Vec<String> {
@@ -89,8 +94,12 @@ pub fn qualify(comparisons: &mut [Comparison], arms: &[Arm]) {
 
 /// The setting with which an arm may lose what it committed.
 fn not_durable(arm: &Arm) -> Option<String> {
+    let is = |name: &str, value: &str| {
+        arm.settings.get(name).is_some_and(|set| set.eq_ignore_ascii_case(value))
+    };
     let found = NOT_DURABLE.iter().find(|(name, value)| {
-        arm.settings.get(*name).is_some_and(|set| set.eq_ignore_ascii_case(value))
+        // Without a binary log it does not matter when that is written.
+        is(name, value) && (*name != "sync_binlog" || is("log_bin", "on"))
     });
     found.map(|(name, value)| format!("{name}={value}"))
 }
@@ -111,6 +120,16 @@ mod tests {
             settings: settings.iter().map(own).collect(),
             storage: None,
         }
+    }
+
+    #[test]
+    fn the_binary_log_counts_where_there_is_one() {
+        assert_eq!(not_durable(&arm("a", &[("sync_binlog", "0"), ("log_bin", "OFF")])), None);
+        let found = not_durable(&arm("a", &[("sync_binlog", "0"), ("log_bin", "ON")]));
+        assert_eq!(found.as_deref(), Some("sync_binlog=0"));
+        let found = not_durable(&arm("a", &[("innodb_flush_log_at_trx_commit", "2")]));
+        assert_eq!(found.as_deref(), Some("innodb_flush_log_at_trx_commit=2"));
+        assert!(not_durable(&arm("a", &[("innodb_doublewrite", "OFF")])).is_some());
     }
 
     #[test]

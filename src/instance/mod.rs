@@ -1,14 +1,18 @@
 //! Servers that dbload makes, starts and stops itself: one folder each, marked as dbload's own.
 //! What is not marked is never emptied, started or removed.
 
-pub(crate) mod postgres;
+mod mysql;
+mod postgres;
+mod process;
+mod server;
 mod user;
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-pub(crate) use user::User;
+pub(crate) use server::{Instance, Kind, Server, check};
+use user::User;
 
 /// The file that marks a folder as dbload's.
 const MARK: &str = "dbload-instance";
@@ -42,6 +46,16 @@ pub(crate) enum InstanceError {
         program: PathBuf,
         /// What the operating system said.
         source: io::Error,
+    },
+    /// Another program than the server that the plan names.
+    #[error("{} is not a server of {name}, it says: {said}; correct engine or bin", program.display())]
+    OtherServer {
+        /// The program.
+        program: PathBuf,
+        /// The server that it should be.
+        name: &'static str,
+        /// What it says about itself.
+        said: String,
     },
     /// A program ended in an error.
     #[error("{what} failed:\n{log}")]

@@ -78,6 +78,10 @@ impl StudyPlan {
 pub enum EngineKind {
     /// PostgreSQL.
     Postgres,
+    /// MariaDB.
+    MariaDb,
+    /// MySQL.
+    MySql,
     /// A file, without a server.
     Sqlite,
 }

@@ -4,10 +4,10 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 
-use crate::instance::{InstanceDir, postgres};
-use crate::plan::study::{ArmPlan, Cache, EngineKind, TWIN};
+use crate::instance::{self, Instance, InstanceDir, InstanceError, Kind, Server};
+use crate::plan::study::{ArmPlan, Cache, EngineKind, StudyPlan, TWIN};
 use crate::target::{Env, NamedTarget, TargetArgs};
 
 /// In the folder of an instance whose tables are loaded.
@@ -17,18 +17,18 @@ const LOADED: &str = "loaded";
 pub(super) struct StudyArm {
     name: String,
     dir: InstanceDir,
-    kind: Kind,
+    database: Database,
 }
 
-enum Kind {
-    Postgres(postgres::Instance),
-    Sqlite,
+enum Database {
+    Server(Instance),
+    File,
 }
 
 /// An arm that answers, until this is dropped.
 pub(super) struct Running {
     target: NamedTarget,
-    _server: Option<postgres::Server>,
+    server: Option<Server>,
 }
 
 impl Running {
@@ -36,55 +36,56 @@ impl Running {
     pub(super) fn target(&self) -> &NamedTarget {
         &self.target
     }
+
+    /// Stops it in order.
+    pub(super) async fn stop(self) {
+        if let Some(server) = self.server {
+            server.stop().await;
+        }
+    }
 }
 
 impl StudyArm {
     /// Makes the arm's folder and data directory; what an earlier study left is removed when
     /// `fresh`.
-    pub(super) fn prepare(arm: &ArmPlan, fresh: bool) -> anyhow::Result<Self> {
+    pub(super) async fn prepare(arm: &ArmPlan, fresh: bool) -> anyhow::Result<Self> {
         let twin = if arm.name.ends_with(TWIN) { "-again" } else { "" };
         let dir = InstanceDir::take(&arm.dir, &format!("{}{twin}", arm.server.name))?;
-        let kind = match arm.server.engine {
-            EngineKind::Sqlite => {
+        let kind = kind(arm.server.engine);
+        let database = match kind {
+            None => {
                 if fresh {
                     dir.clear()?;
                 }
-                if let Some((name, _)) = arm.server.settings.iter().next() {
-                    bail!("settings of SQLite are not set by a plan: remove {name}");
-                }
-                Kind::Sqlite
+                Database::File
             }
-            EngineKind::Postgres => {
+            Some(kind) => {
                 let bin = arm.server.bin.as_deref().context("no bin folder")?;
                 let settings = arm.server.settings.iter().map(|(name, value)| {
                     let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
                     (name.clone(), text)
                 });
-                Kind::Postgres(postgres::Instance::prepare(
-                    dir.clone(),
-                    bin,
-                    &arm.server.initdb,
-                    settings.collect(),
-                    fresh,
-                )?)
+                let (settings, initdb) = (settings.collect(), &arm.server.initdb);
+                let made = Instance::prepare(kind, dir.clone(), bin, initdb, settings, fresh);
+                Database::Server(made.await?)
             }
         };
-        Ok(Self { name: arm.name.clone(), dir, kind })
+        Ok(Self { name: arm.name.clone(), dir, database })
     }
 
     /// Starts the server, where there is one.
-    pub(super) fn start(&self, env: &Env) -> anyhow::Result<Running> {
-        let (url, server) = match &self.kind {
-            Kind::Sqlite => (format!("sqlite:{}", self.dir.join("data.sqlite").display()), None),
-            Kind::Postgres(instance) => {
-                let server = instance.start()?;
-                (server.url(), Some(server))
+    pub(super) async fn start(&self, env: &Env) -> anyhow::Result<Running> {
+        let (url, server) = match &self.database {
+            Database::File => (format!("sqlite:{}", self.dir.join("data.sqlite").display()), None),
+            Database::Server(instance) => {
+                let server = instance.start().await?;
+                (server.url().to_owned(), Some(server))
             }
         };
         let args = TargetArgs { targets: vec![url], ..TargetArgs::default() };
         let mut target = args.resolve(env)?.pop().context("no target")?;
         target.name = self.name.clone();
-        Ok(Running { target, _server: server })
+        Ok(Running { target, server })
     }
 
     /// Whether the tables were loaded to the end.
@@ -111,6 +112,33 @@ impl StudyArm {
                     .context("dropping the page cache (use cache = \"as-is\" or \"warm\" instead)")
             }
         }
+    }
+}
+
+/// Refuses servers that are not there.
+pub(super) fn check(plan: &StudyPlan) -> anyhow::Result<()> {
+    for arm in &plan.arms {
+        if let (Some(kind), Some(bin)) = (kind(arm.server.engine), &arm.server.bin) {
+            let refused = |error: InstanceError| plan.refusal(arm.server_line, error.to_string());
+            instance::check(kind, bin).map_err(refused)?;
+        }
+        if let (EngineKind::Sqlite, Some((name, _))) =
+            (arm.server.engine, arm.server.settings.iter().next())
+        {
+            let why = format!("settings of SQLite are not set by a plan: remove {name}");
+            return Err(plan.refusal(arm.server_line, why).into());
+        }
+    }
+    Ok(())
+}
+
+/// The kind of server, where there is one.
+fn kind(engine: EngineKind) -> Option<Kind> {
+    match engine {
+        EngineKind::Sqlite => None,
+        EngineKind::Postgres => Some(Kind::Postgres),
+        EngineKind::MariaDb => Some(Kind::MariaDb),
+        EngineKind::MySql => Some(Kind::MySql),
     }
 }
 

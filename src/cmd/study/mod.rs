@@ -44,6 +44,7 @@ pub(crate) async fn study(args: StudyArgs, env: &Env, signals: &Signals) -> anyh
         .with_context(|| format!("reading the plan {}", file.display()))?;
     let plan = parse(file, &text)?;
     let steps = steps::read(&plan)?;
+    arms::check(&plan)?;
     storage::check(&plan, &steps)?;
     let order = draw(plan.seed, plan.rounds, plan.arms.len(), &plan.load.clients);
     if args.dry_run {
@@ -204,7 +205,13 @@ impl Study<'_> {
                 break;
             }
         }
+        self.stop(running).await;
         Ok(())
+    }
+
+    /// Stops a server in order; false when a signal came, and then in seconds.
+    async fn stop(&mut self, running: Running) -> bool {
+        self.signals.or_interrupted(running.stop()).await.is_some()
     }
 
     /// Makes an arm and loads its tables; nothing when a signal came. Loads are over before the first
@@ -214,13 +221,14 @@ impl Study<'_> {
             return Ok(None);
         }
         self.talk.say(&format!("preparing {}", arm.name));
-        let prepared = StudyArm::prepare(arm, fresh)?;
+        let preparing = self.signals.or_interrupted(StudyArm::prepare(arm, fresh));
+        let Some(prepared) = preparing.await.transpose()? else { return Ok(None) };
         if !prepared.is_loaded() {
-            let running = prepared.start(self.env)?;
-            if !self.load(&running).await? {
+            let starting = self.signals.or_interrupted(prepared.start(self.env));
+            let Some(running) = starting.await.transpose()? else { return Ok(None) };
+            if !self.load(&running).await? || !self.stop(running).await {
                 return Ok(None);
             }
-            drop(running);
             prepared.loaded()?;
         }
         Ok(Some(prepared))
@@ -240,7 +248,8 @@ impl Study<'_> {
     /// Starts the arm with its tables as a cell finds them; nothing when a signal came.
     async fn ready(&mut self, arm: &mut StudyArm) -> anyhow::Result<Option<Running>> {
         arm.cache(self.plan.load.cache)?;
-        let running = arm.start(self.env)?;
+        let starting = self.signals.or_interrupted(arm.start(self.env));
+        let Some(running) = starting.await.transpose()? else { return Ok(None) };
         let settling = tokio::time::sleep(self.plan.settle);
         if self.signals.or_interrupted(settling).await.is_none() {
             return Ok(None);

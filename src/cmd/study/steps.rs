@@ -45,6 +45,7 @@ pub(super) fn read(plan: &StudyPlan) -> anyhow::Result<Steps> {
     for arm in &plan.arms {
         let dialect = match arm.server.engine {
             EngineKind::Postgres => Dialect::Postgres,
+            EngineKind::MariaDb | EngineKind::MySql => Dialect::Mysql,
             EngineKind::Sqlite => Dialect::Sqlite,
         };
         if !dialects.contains(&dialect) {
