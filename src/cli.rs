@@ -2,6 +2,7 @@
 //! options mean together, is decided where the plan is made (`cmd::run::request`).
 
 mod compare;
+mod feeds;
 mod others;
 mod study;
 
@@ -17,6 +18,7 @@ use crate::schema::sbtest::{MAX_TABLE_SIZE, MAX_TABLES};
 use crate::units::{self, BareUnit, UnitError};
 
 pub(crate) use compare::CompareArgs;
+pub(crate) use feeds::{FeedArgs, ProgressFormat};
 pub(crate) use others::{CleanArgs, ReportArgs, ShowArgs, VerifyArgs};
 pub(crate) use study::StudyArgs;
 
@@ -370,6 +372,8 @@ pub(crate) struct ResultArgs {
     /// Leave out the counters of machine and server
     #[arg(long)]
     pub(crate) no_monitor: bool,
+    #[command(flatten)]
+    pub(crate) feeds: FeedArgs,
 }
 
 /// `--protocol`

@@ -10,6 +10,14 @@ macro_rules! embedded {
 /// (path from the top of the repository, text), in the order of the paths.
 pub const FILES: &[(&str, &str)] = &[
     embedded!("sql/admin/mysql/facts.sql"),
+    embedded!("sql/admin/mysql/monitor/clock.sql"),
+    embedded!("sql/admin/mysql/monitor/log_mariadb.sql"),
+    embedded!("sql/admin/mysql/monitor/log_mysql.sql"),
+    embedded!("sql/admin/mysql/monitor/purge_mysql.sql"),
+    embedded!("sql/admin/mysql/monitor/status_mariadb.sql"),
+    embedded!("sql/admin/mysql/monitor/status_mysql.sql"),
+    embedded!("sql/admin/mysql/monitor/waits_mariadb.sql"),
+    embedded!("sql/admin/mysql/monitor/waits_mysql.sql"),
     embedded!("sql/admin/mysql/settings.sql"),
     embedded!("sql/admin/postgres/facts.sql"),
     embedded!("sql/admin/postgres/monitor/autovacuum.sql"),

@@ -40,6 +40,9 @@ mod instance;
 mod measure;
 mod runner;
 
+#[doc(hidden)]
+pub use runner::bench::Recording;
+
 /// Runs the program with these arguments, the program's name first; returns the exit code.
 pub fn main_with<I>(args: I) -> u8
 where

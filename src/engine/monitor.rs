@@ -161,7 +161,12 @@ mod tests {
 
     /// Names of figures in the text of a file.
     fn figures(text: &str) -> impl Iterator<Item = &str> {
-        text.split("'figure', '").skip(1).filter_map(|rest| rest.split('\'').next())
+        between(text, "'figure', '")
+    }
+
+    /// What stands between `mark` and the next apostrophe.
+    fn between<'a>(text: &'a str, mark: &'a str) -> impl Iterator<Item = &'a str> {
+        text.split(mark).skip(1).filter_map(|rest| rest.split('\'').next())
     }
 
     #[test]
@@ -180,6 +185,18 @@ mod tests {
             assert_eq!(unique.contains("data_fsyncs"), version > 15);
         }
         assert!(MonitorQuery::new("postgres", 12).is_none());
+        for version in [8, 9, 10, 11, 12] {
+            let query = MonitorQuery::new("mysql", version).unwrap();
+            let texts = query.parts.iter();
+            let names: Vec<&str> =
+                texts.flat_map(|text| figures(text).chain(between(text, "' THEN '"))).collect();
+            let unique: BTreeSet<&str> = names.iter().copied().collect();
+            assert_eq!(names.len(), unique.len(), "twice in {version}: {names:?}");
+            assert!(unique.is_subset(&columns), "{:?}", unique.difference(&columns));
+            for needed in ["wal_bytes", "blocks_hit", "checkpoint_age_bytes", "pages_flushed"] {
+                assert!(unique.contains(needed), "{needed} in {version}");
+            }
+        }
         assert!(MonitorQuery::new("nothing", 1).is_none());
     }
 }

@@ -4,6 +4,8 @@
 
 pub(crate) mod environment;
 mod error;
+mod exporter;
+mod feeds;
 mod interrupt;
 mod load_talk;
 mod monitor;
@@ -15,6 +17,8 @@ mod sweep;
 mod upkeep;
 
 pub(crate) use error::MeasureError;
+pub(crate) use exporter::Exporter;
+pub(crate) use feeds::{Feeds, LogKind};
 pub(crate) use interrupt::Interrupt;
 pub(crate) use load_talk::LoadTalk;
 pub(crate) use sweep::Sweep;

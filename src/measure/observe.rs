@@ -2,14 +2,19 @@
 
 use std::time::{Duration, SystemTime};
 
+use tokio::time::Instant;
+
+use super::Feeds;
 use super::records::Records;
 use super::sweep::SweepClock;
+use crate::report::pgbench::{Progress, progress_line};
 use crate::report::{ResultFolder, Talk};
 use crate::result::IntervalRow;
 use crate::runner::level::{Interval, Observer};
+use crate::runner::log::Entry;
 use crate::runner::tally::OpenTally;
 use crate::stats::histogram::Histogram;
-use crate::units::format_tps;
+use crate::units::{format_duration, format_tps};
 
 /// Where a run's intervals go: which arm, round, workload and level they belong to.
 #[derive(Debug, Clone)]
@@ -28,6 +33,11 @@ pub(crate) struct Watch<'a, 'r> {
     pub(crate) records: Records<'r>,
     pub(crate) write_error: Option<String>,
     pub(crate) sweep: SweepClock,
+    pub(crate) feeds: &'a Feeds,
+    /// Transactions may be tried again.
+    pub(crate) retries: bool,
+    /// There is a latency limit.
+    pub(crate) limited: bool,
 }
 
 impl Observer for Watch<'_, '_> {
@@ -62,8 +72,51 @@ impl Observer for Watch<'_, '_> {
             self.write_error.get_or_insert_with(|| error.to_string());
         }
         self.records.interval(self.folder, interval, &latency, open.as_ref());
-        self.talk.interval(&row);
+        if let Some(exporter) = &self.feeds.exporter {
+            exporter.add(&self.place, interval, row.tps, &latency, open.as_ref());
+        }
+        if self.feeds.pgbench_progress {
+            let progress = self.progress(&row, interval, &latency, open.as_ref());
+            self.talk.say(&progress_line(&progress));
+        } else {
+            self.talk.interval(&row);
+        }
         self.sweep.show(self.talk);
+    }
+
+    fn transactions(&mut self, start: Instant, entries: &[Entry]) {
+        self.records.transactions(start, entries);
+    }
+
+    fn lingering(&mut self, clients: u32, left: Duration) {
+        let noun = if clients == 1 { "client is" } else { "clients are" };
+        let left = format_duration(Duration::from_secs(left.as_secs().max(1)));
+        self.talk.say(&format!(
+            "the window is over, {clients} {noun} still busy: waiting up to {left} more, then \
+             cancelling"
+        ));
+    }
+}
+
+impl Watch<'_, '_> {
+    fn progress(
+        &self,
+        row: &IntervalRow,
+        interval: &Interval<'_>,
+        latency: &Histogram,
+        open: Option<&OpenTally>,
+    ) -> Progress {
+        let of = open.map_or(latency, |open| &open.response).summary();
+        Progress {
+            end_s: row.start_s + row.length_s,
+            tps: row.tps,
+            mean_ms: of.mean,
+            stddev_ms: of.stddev,
+            failed: row.failed,
+            lag_ms: open.map(|_| row.lag_mean_ms.unwrap_or(0.0)),
+            skipped: (open.is_some() && self.limited).then_some(row.skipped),
+            retried: self.retries.then(|| (interval.tally.retried(), row.retries)),
+        }
     }
 }
 

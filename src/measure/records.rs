@@ -3,6 +3,9 @@
 
 use std::time::{Duration, SystemTime};
 
+use tokio::time::Instant;
+
+use super::feeds::{LogKind, TransactionLog};
 use super::monitor::{HostWatch, ServerWatch};
 use super::observe::Place;
 use crate::report::histograms::{RESPONSE, SERVICE, statement_tag};
@@ -11,6 +14,7 @@ use crate::result::Event;
 use crate::result::counters::{HostCounters, ServerCounters};
 use crate::runner::happenings::Found;
 use crate::runner::level::{Interval, Outcome};
+use crate::runner::log::Entry;
 use crate::runner::tally::OpenTally;
 use crate::stats::histogram::Histogram;
 use crate::workload::Workload;
@@ -27,6 +31,9 @@ pub(crate) struct Records<'a> {
     /// Both absent with `--no-monitor`.
     host: Option<HostWatch<'a>>,
     server: Option<ServerWatch>,
+    /// What kind of log of the transactions is wanted, and the log.
+    log_kind: Option<LogKind>,
+    log: Option<TransactionLog>,
     events: Vec<Event>,
     write_error: Option<String>,
 }
@@ -55,6 +62,7 @@ impl<'a> Records<'a> {
         workload: &'a Workload,
         host: Option<HostWatch<'a>>,
         server: Option<ServerWatch>,
+        log_kind: Option<LogKind>,
     ) -> Self {
         Self {
             place,
@@ -63,6 +71,8 @@ impl<'a> Records<'a> {
             histograms: None,
             host,
             server,
+            log_kind,
+            log: None,
             events: Vec::new(),
             write_error: None,
         }
@@ -76,8 +86,23 @@ impl<'a> Records<'a> {
             Ok(log) => self.histograms = Some(log),
             Err(error) => self.note(Err(error)),
         }
+        if let (Some(kind), Some(histograms)) = (self.log_kind, &self.histograms) {
+            let name = format!("{}.log", histograms.stem());
+            match TransactionLog::create(folder, &name, kind, &self.place, start) {
+                Ok(log) => self.log = Some(log),
+                Err(error) => self.note(Err(error)),
+            }
+        }
         if let Some(server) = &mut self.server {
             server.window(start);
+        }
+    }
+
+    /// Transactions have ended; the window began at `start`.
+    pub(super) fn transactions(&mut self, start: Instant, entries: &[Entry]) {
+        if let Some(log) = &mut self.log {
+            let written = log.add(start, entries);
+            self.note(written);
         }
     }
 
@@ -130,6 +155,10 @@ impl<'a> Records<'a> {
     /// The run is over.
     pub(super) fn finish(mut self, folder: &mut ResultFolder, outcome: &Outcome) -> Recorded {
         self.take_readings(folder);
+        if let Some(mut log) = self.log.take() {
+            let written = log.finish(self.start + outcome.measured);
+            self.note(written);
+        }
         let going_on = self.server.as_mut().map(ServerWatch::going_on).unwrap_or_default();
         let outages = outcome.outages.iter().map(|outage| Found {
             kind: "outage".to_owned(),

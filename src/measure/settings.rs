@@ -13,6 +13,7 @@ pub(super) fn level(
     protocol: Protocol,
     clients: u32,
     show_errors: bool,
+    log: bool,
 ) -> LevelSettings {
     let length = match (plan.transactions, plan.duration) {
         (Some(transactions), _) => Length::Transactions(transactions),
@@ -44,6 +45,7 @@ pub(super) fn level(
         continue_on_error: plan.continue_on_error,
         reconnect: plan.reconnect,
         exit_on_abort: plan.exit_on_abort,
+        log,
         on_error: show_errors.then_some(print_error as fn(&str)),
         debug: print_debug,
     }

@@ -10,7 +10,7 @@ use super::observe::{Place, Watch};
 use super::records::Records;
 use super::result::{Frame, run_of};
 use super::upkeep::Upkeep;
-use super::{Interrupt, MeasureError, settings};
+use super::{Feeds, Interrupt, MeasureError, settings};
 use crate::engine::{Engine, ServerFacts};
 use crate::host::HostMonitor;
 use crate::plan::RunPlan;
@@ -42,6 +42,8 @@ pub(crate) struct Sweep<'a> {
     pub(crate) facts: &'a ServerFacts,
     /// Watches the machine; absent with `--no-monitor`.
     pub(crate) host: Option<HostMonitor>,
+    /// What other programs get.
+    pub(crate) feeds: &'a Feeds,
     /// Each error is shown as it comes.
     pub(crate) show_errors: bool,
 }
@@ -108,6 +110,17 @@ impl Sweep<'_> {
         self.interrupt.or_interrupted(maintaining).await.transpose()
     }
 
+    fn announce(&mut self, place: &Place, number: usize, of: usize) {
+        self.talk.run_begins(&RunHeading {
+            arm: None,
+            workload: &place.workload,
+            clients: place.clients,
+            round: (self.plan.rounds > 1).then_some(place.round),
+            number,
+            of,
+        });
+    }
+
     /// One level; false when a signal ended the sweep.
     async fn level<E: Engine>(
         &mut self,
@@ -119,19 +132,13 @@ impl Sweep<'_> {
     ) -> Result<bool, MeasureError> {
         let Some(notes) = self.maintain(engine, index).await? else { return Ok(false) };
         let workload = &self.workloads[index];
-        self.talk.run_begins(&RunHeading {
-            arm: None,
-            workload: &place.workload,
-            clients: place.clients,
-            round: (self.plan.rounds > 1).then_some(place.round),
-            number,
-            of,
-        });
+        self.announce(&place, number, of);
         let settings = settings::level(
             self.plan,
             self.plan.workloads[index].protocol,
             place.clients,
             self.show_errors,
+            self.feeds.log.is_some(),
         );
         let level = Level::new(Arc::clone(workload), settings.clone());
         let host = self.host.as_ref().map(|monitor| HostWatch::new(monitor, self.facts.local));
@@ -145,7 +152,11 @@ impl Sweep<'_> {
                 workload,
                 host,
                 self.plan.monitor.then_some(server),
+                self.feeds.log,
             ),
+            feeds: self.feeds,
+            retries: settings.max_tries != 1,
+            limited: settings.latency_limit.is_some(),
             write_error: None,
             sweep: SweepClock::new(self.plan, number, of),
         };

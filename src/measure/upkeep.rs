@@ -1,6 +1,9 @@
 //! The tables of built-in workloads during a run: what is done to them before and after a level.
 
 use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::timeout;
 
 use super::MeasureError;
 use super::load_talk::LoadTalk;
@@ -13,6 +16,23 @@ use crate::schema::files::SchemaSql;
 use crate::schema::plan::InitPlan;
 use crate::workload::Workload;
 use crate::workload::source::RowChange;
+
+/// Work that takes longer is explained.
+const SILENCE: Duration = Duration::from_secs(2);
+const BEFORE_LEVEL: &str = "emptying pgbench_history and vacuuming: not done yet, another session \
+                            may hold a lock on the tables";
+
+/// Does `work`, and says what it is if it takes long.
+async fn explained<T>(work: impl Future<Output = T>, talk: &mut Talk, what: &str) -> T {
+    let mut work = std::pin::pin!(work);
+    match timeout(SILENCE, &mut work).await {
+        Ok(done) => done,
+        Err(_) => {
+            talk.say(what);
+            work.await
+        }
+    }
+}
 
 /// Looks after the tables of the built-in workloads.
 #[derive(Debug)]
@@ -39,7 +59,9 @@ impl Upkeep {
         // A connection of its own: the one before may have ended with the server.
         let mut admin = engine.admin().await?;
         match self.sql.schema() {
-            Schema::Tpcb if self.maintain => tables::before_level(&mut admin, self.sql).await?,
+            Schema::Tpcb if self.maintain => {
+                explained(tables::before_level(&mut admin, self.sql), talk, BEFORE_LEVEL).await?;
+            }
             Schema::Tpcb => {}
             Schema::Sbtest => return self.before_sbtest(engine, &mut admin, workload, talk).await,
         }

@@ -78,6 +78,11 @@ impl HistogramLog {
         Ok(log)
     }
 
+    /// Its name without the ending, which the run's other files share.
+    pub fn stem(&self) -> &str {
+        &self.stem
+    }
+
     /// Its name in the folder.
     pub fn name(&self) -> String {
         format!("{}.hlog", self.stem)

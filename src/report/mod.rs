@@ -7,6 +7,8 @@ pub mod folder;
 pub mod histograms;
 pub mod html;
 pub mod live;
+pub mod pgbench;
+pub mod prometheus;
 pub mod samples;
 pub mod stdout;
 pub mod talk;

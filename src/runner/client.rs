@@ -175,7 +175,7 @@ impl<'a> Client<'a> {
                 break;
             }
             let Some(intended) = taken.up() else { break };
-            let start = match recorder.start_late(intended, skip_after) {
+            let start = match recorder.start_late(self.id, intended, skip_after) {
                 Takeup::Start(start) => start,
                 Takeup::Skip => {
                     self.takes_another();
@@ -240,7 +240,7 @@ impl<'a> Client<'a> {
         if may_retry {
             self.interpreter.save();
         }
-        let (intended, start) = (flight.intended, flight.start);
+        let (client, intended, start) = (self.id, flight.intended, flight.start);
         self.retried_at.clear();
         loop {
             self.samples.clear();
@@ -250,7 +250,8 @@ impl<'a> Client<'a> {
                 let next = self.takes_another() && chained;
                 let (outcome, statements) = (Outcome::Committed, &self.samples[..]);
                 let retried_at = &self.retried_at[..];
-                let sample = Sample { script, intended, start, outcome, retried_at, statements };
+                let sample =
+                    Sample { client, script, intended, start, outcome, retried_at, statements };
                 return Ok(flight.land(&sample, next));
             };
             let (error, at, is_sql) = failure.parts();
@@ -268,7 +269,8 @@ impl<'a> Client<'a> {
             let (outcome, statements) = (Outcome::Failed { error: &error, at }, &[][..]);
             let goes_on = next && matches!(then, Then::GoOn);
             let retried_at = &self.retried_at[..];
-            let sample = Sample { script, intended, start, outcome, retried_at, statements };
+            let sample =
+                Sample { client, script, intended, start, outcome, retried_at, statements };
             let after = flight.land(&sample, goes_on);
             return match then {
                 Then::GoOn => Ok(after),

@@ -75,6 +75,9 @@ impl<E: Engine> Crew<E> {
         let mut recorders = Vec::new();
         for index in 0..workers {
             let recorder = Arc::new(Recorder::new(&shape));
+            if level.settings.log {
+                recorder.keep_log();
+            }
             recorders.push(Arc::clone(&recorder));
             let worker = Worker {
                 index: recorders.len() - 1,

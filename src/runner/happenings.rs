@@ -49,6 +49,8 @@ pub(crate) struct Tracker {
     ended: BTreeMap<Name, String>,
     running: BTreeMap<Name, Running>,
     counted: BTreeMap<&'static str, f64>,
+    /// Since when the server runs, where it tells that and not when it began.
+    uptime_s: Option<f64>,
 }
 
 impl Tracker {
@@ -82,6 +84,14 @@ impl Tracker {
         // What is gone without an end of its own was given up, between the two readings.
         let given_up = running.into_iter().filter(|(_, running)| running.seen >= MIN_SEEN);
         found.extend(given_up.map(|(name, running)| Found::one(name, running.start_s, Some(at_s))));
+        let uptime_s = reading.figures.get("uptime_s").copied();
+        if let (Some(now_s), Some(old_s)) = (uptime_s, self.uptime_s)
+            && now_s < old_s
+        {
+            let start_s = at_s - now_s;
+            found.push(Found::one(("restart".to_owned(), None), start_s, Some(start_s)));
+        }
+        self.uptime_s = uptime_s.or(self.uptime_s);
         for (figure, kind) in COUNTED {
             let Some(now) = reading.figures.get(figure).copied() else { continue };
             let grown = self.counted.insert(figure, now).map_or(0.0, |before| now - before);
@@ -217,6 +227,17 @@ mod tests {
             assert_eq!(tracker.take(&reading(&[checkpoint]), at_s, ORIGIN_S), []);
         }
         assert_eq!(tracker.going_on(), [found("checkpoint", None, 1.0, None)]);
+    }
+
+    #[test]
+    fn a_server_that_is_up_for_less_than_before_was_restarted() {
+        let mut tracker = Tracker::default();
+        let mut take = |uptime_s: f64, at_s| {
+            let figures = BTreeMap::from([("uptime_s".to_owned(), uptime_s)]);
+            tracker.take(&Reading { figures, ..Reading::default() }, at_s, ORIGIN_S)
+        };
+        assert_eq!((take(50.0, 0.0), take(51.0, 1.0)), (vec![], vec![]));
+        assert_eq!(take(2.0, 6.0), [found("restart", None, 4.0, Some(4.0))]);
     }
 
     #[test]

@@ -14,6 +14,7 @@ use tokio::time::{Instant, sleep_until};
 use super::arrivals::Due;
 use super::clock::{process_cpu, thread_cpu};
 use super::crew::{Crew, Launch, StartError};
+use super::log::{EVERY, Entry, Merged};
 use super::outages::{Outage, outages};
 use super::recorder::{Flights, Window};
 use super::tally::Tally;
@@ -23,6 +24,9 @@ use crate::stats::histogram::Histogram;
 
 /// An interval is taken so long after its end; what was recorded late is none the less in it.
 const COLLECT_DELAY: Duration = Duration::from_millis(2);
+
+/// A wait of so long after the window is explained.
+const SILENCE: Duration = Duration::from_secs(1);
 
 /// Hears of every interval once it is over.
 pub(crate) trait Observer {
@@ -36,6 +40,11 @@ pub(crate) trait Observer {
     fn edge(&mut self, elapsed: Duration);
     /// An interval is complete.
     fn interval(&mut self, interval: &Interval<'_>);
+    /// These transactions have ended, in the order of their ends, which count from `start`, the
+    /// start of the window. Comes only when asked for.
+    fn transactions(&mut self, _start: Instant, _entries: &[Entry]) {}
+    /// The window is over, and so many clients are still busy; they are given `left` to end.
+    fn lingering(&mut self, _clients: u32, _left: Duration) {}
 }
 
 /// One interval of all workers together.
@@ -133,6 +142,8 @@ pub(crate) async fn measure<E: Engine>(
         busy: Vec::new(),
         busiest: None,
         watched: Instant::now(),
+        log: Merged::default(),
+        log_due: Instant::now(),
         window,
         observer,
         crew,
@@ -162,6 +173,9 @@ struct Conductor<'a, E: Engine> {
     busiest: Option<f64>,
     /// When the workers were last looked at.
     watched: Instant,
+    log: Merged,
+    /// When the entries of the log are to be handed on next.
+    log_due: Instant,
 }
 
 impl<E: Engine> Conductor<'_, E> {
@@ -178,6 +192,11 @@ impl<E: Engine> Conductor<'_, E> {
         let cpu = process_cpu().saturating_sub(cpu);
         self.wait_for_the_last().await;
         let measured = self.finish();
+        if self.crew.level.settings.log {
+            let Self { crew, log, observer, window, .. } = &mut self;
+            let recorders = crew.recorders.iter().map(|recorder| &**recorder);
+            log.finish(recorders, |entries| observer.transactions(window.start, entries));
+        }
         let mut flights = Flights::default();
         for recorder in &self.crew.recorders {
             flights.add(&recorder.flights());
@@ -242,7 +261,9 @@ impl<E: Engine> Conductor<'_, E> {
             }
             let edge = self.window.edge(self.next + 1);
             let end = self.window.end.filter(|end| *end <= edge);
+            let logs = self.crew.level.settings.log;
             tokio::select! {
+                () = sleep_until(self.log_due), if logs => self.hand_on_log(),
                 () = sleep_until(end.unwrap_or(edge + COLLECT_DELAY)) => {
                     if end.is_some() {
                         return false;
@@ -257,6 +278,13 @@ impl<E: Engine> Conductor<'_, E> {
                 }
             }
         }
+    }
+
+    fn hand_on_log(&mut self) {
+        self.log_due = Instant::now() + EVERY;
+        let Self { crew, log, observer, window, .. } = self;
+        let recorders = crew.recorders.iter().map(|recorder| &**recorder);
+        log.hand_on(recorders, |entries| observer.transactions(window.start, entries));
     }
 
     /// Tells the observer how far the window has come.
@@ -289,12 +317,19 @@ impl<E: Engine> Conductor<'_, E> {
     /// Waits for the transactions that the window's end cut off; cancels, then abandons them.
     async fn wait_for_the_last(&mut self) {
         let grace = self.window.end.unwrap_or_else(Instant::now) + self.crew.level.settings.grace;
+        // A moment is nothing to speak of.
+        let mut told = Instant::now() + SILENCE;
         while !self.crew.is_over() {
             tokio::select! {
                 report = self.crew.reports.recv() => match report {
                     Some(report) => self.crew.take(report),
                     None => return,
                 },
+                () = sleep_until(told), if told < grace => {
+                    let busy = self.crew.level.settings.clients - self.crew.ended;
+                    self.observer.lingering(busy, grace - told);
+                    told = grace;
+                }
                 () = sleep_until(grace) => break,
             }
         }

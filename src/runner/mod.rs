@@ -5,6 +5,7 @@
 
 mod alarm;
 pub(crate) mod arrivals;
+pub(crate) mod bench;
 mod client;
 mod clock;
 pub(crate) mod crew;
@@ -13,6 +14,7 @@ mod interpreter;
 pub(crate) mod level;
 pub(crate) mod limits;
 pub(crate) mod load;
+pub(crate) mod log;
 pub(crate) mod monitor;
 pub(crate) mod outages;
 pub(crate) mod recorder;
@@ -87,6 +89,8 @@ pub(crate) struct LevelSettings {
     pub(crate) reconnect: bool,
     /// The first lost client ends the level.
     pub(crate) exit_on_abort: bool,
+    /// The observer hears of every transaction.
+    pub(crate) log: bool,
     /// Takes a line for every error of a transaction, those that are tried again included.
     pub(crate) on_error: Option<fn(&str)>,
     /// Takes what `debug(...)` in a script prints.

@@ -14,6 +14,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::ClientId;
+use super::log::Entry;
 use super::outages::{self, Disconnected};
 use super::tally::{Tally, nanoseconds};
 use crate::engine::DbError;
@@ -47,6 +48,7 @@ pub(crate) struct StatementSample {
 /// One transaction, about to end.
 #[derive(Debug)]
 pub(crate) struct Sample<'a> {
+    pub(crate) client: ClientId,
     pub(crate) script: usize,
     /// When it was to start; in a closed loop its start.
     pub(crate) intended: Instant,
@@ -135,6 +137,8 @@ struct Inner {
     disconnected: Vec<Disconnected>,
     /// Open loop: how late idle clients woke up.
     wake: Option<Box<Histogram>>,
+    /// Every measured transaction, where a log of them is written.
+    log: Option<Vec<Entry>>,
 }
 
 /// What becomes of an arrival.
@@ -165,7 +169,24 @@ impl Recorder {
                 reconnects: 0,
                 disconnected: Vec::new(),
                 wake: None,
+                log: None,
             }),
+        }
+    }
+
+    /// Keeps an entry of every measured transaction for [`Self::take_log`].
+    pub(crate) fn keep_log(&self) {
+        self.lock().log = Some(Vec::new());
+    }
+
+    /// Moves the entries so far to `entries`.
+    pub(crate) fn take_log(&self, entries: &mut Vec<Entry>) {
+        let mut inner = self.lock();
+        let room = inner.log.as_ref().map_or(0, Vec::capacity);
+        if let Some(log) = &mut inner.log {
+            let taken = std::mem::replace(log, Vec::with_capacity(room));
+            drop(inner);
+            entries.extend(taken);
         }
     }
 
@@ -194,10 +215,22 @@ impl Recorder {
 
     /// Asks to start the transaction that was to start at `intended`, which is past. With
     /// `skip_after`, one that is later than that is given up.
-    pub(crate) fn start_late(&self, intended: Instant, skip_after: Option<Duration>) -> Takeup {
+    pub(crate) fn start_late(
+        &self,
+        client: ClientId,
+        intended: Instant,
+        skip_after: Option<Duration>,
+    ) -> Takeup {
         let mut inner = self.lock();
         let now = Instant::now();
-        inner.take_up(intended, now, skip_after)
+        let takeup = inner.take_up(intended, now, skip_after);
+        if let (Takeup::Skip, Inner { window: Some(window), log: Some(log), .. }) =
+            (takeup, &mut *inner)
+            && now >= window.start
+        {
+            log.push(Entry::skipped(client, intended, now));
+        }
+        takeup
     }
 
     /// Counts an arrival that was taken and never taken up: its client has gone.
@@ -378,6 +411,9 @@ impl Inner {
         self.last_end = Some(now);
         self.advance_to(index_at(&window, now));
         self.current.record(sample, now);
+        if let Some(log) = &mut self.log {
+            log.push(Entry::of(sample, now));
+        }
     }
 
     /// Puts the current tally aside if it holds something and starts interval `index`.

@@ -59,6 +59,7 @@ pub(super) fn settings(clients: u32, length: Length) -> LevelSettings {
         continue_on_error: false,
         reconnect: true,
         exit_on_abort: false,
+        log: false,
         on_error: None,
         debug: |_| {},
     }

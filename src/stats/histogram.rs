@@ -83,6 +83,24 @@ impl Histogram {
         self.saturated
     }
 
+    /// How many values are at most each of `ends_ns`, which ascend. A value counts by the upper end
+    /// of its bucket, so one that is an end itself may count as above it.
+    pub fn counts_up_to(&self, ends_ns: &[u64]) -> Vec<u64> {
+        let mut counts = vec![0; ends_ns.len()];
+        for step in self.inner.iter_recorded() {
+            let first = ends_ns.partition_point(|end| *end < step.value_iterated_to());
+            if let Some(count) = counts.get_mut(first) {
+                *count += step.count_at_value();
+            }
+        }
+        let mut sum = 0;
+        counts.iter_mut().for_each(|count| {
+            sum += *count;
+            *count = sum;
+        });
+        counts
+    }
+
     /// The exact mean in nanoseconds; `None` when empty.
     pub fn mean_ns(&self) -> Option<f64> {
         (!self.is_empty()).then(|| self.sum_ns as f64 / self.count() as f64)

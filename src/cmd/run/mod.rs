@@ -1,5 +1,6 @@
 //! `dbload run`: options in, levels measured one after the other, results written as they come.
 
+mod feeds;
 mod request;
 mod several;
 mod tables;
@@ -14,7 +15,7 @@ use super::tables::init_plan;
 use super::{Exit, targets};
 use crate::cli::{LoadArgs, RunArgs};
 use crate::engine::{Engine, ServerFacts};
-use crate::measure::{Sweep, Upkeep, environment};
+use crate::measure::{Feeds, Sweep, Upkeep, environment};
 use crate::plan::{Protocol, RunPlan};
 use crate::report::text::Look;
 use crate::report::{Output, ResultFolder, Style, Talk, html, report_width, text};
@@ -59,17 +60,19 @@ pub(super) fn needs(args: &LoadArgs, dialect: Dialect) -> anyhow::Result<Needs> 
 /// Measures what the options ask for.
 pub(crate) async fn run(args: RunArgs, env: &Env, signals: &Signals) -> anyhow::Result<Exit> {
     let targets = targets(&args.target, env)?;
-    let mut talk = Talk::stderr(Style::of_stderr(args.talk.quiet || args.results.json));
+    let mut talk = Talk::stderr(Style::of_stderr(args.talk.quiet));
     for named in &targets {
         talk.say(&format!("target: {} ({})", named.target, named.why));
         for warning in &named.warnings {
             talk.insist(&format!("warning: {warning}"));
         }
     }
+    let feeds = feeds::feeds(&args, &mut talk).await?;
     let [named] = &targets[..] else {
-        return several::several(&args, &targets, signals, &mut talk).await;
+        return several::several(&args, &targets, &feeds, signals, &mut talk).await;
     };
-    let job = Job::new(&args, named, signals, &mut talk)?;
+    let mut job = Job::new(&args, named, signals, &mut talk)?;
+    job.feeds = feeds;
     on_engine(&named.target, args.init, job).await
 }
 
@@ -82,6 +85,7 @@ struct Job<'a> {
     workloads: Workloads,
     choices: Choices,
     sql: SchemaSql,
+    feeds: Feeds,
     /// Takes the results of a cell, which is not reported by itself.
     sink: Option<&'a mut Option<Summary>>,
 }
@@ -104,7 +108,17 @@ impl<'a> Job<'a> {
             bail!("run --init needs a scale: add --scale N (1 is 100,000 accounts)");
         }
         let sql = SchemaSql::new(schema, dialect);
-        Ok(Self { args, named, signals, talk, workloads, choices, sql, sink: None })
+        Ok(Self {
+            args,
+            named,
+            signals,
+            talk,
+            workloads,
+            choices,
+            sql,
+            feeds: Feeds::default(),
+            sink: None,
+        })
     }
 
     fn folder(&self) -> anyhow::Result<ResultFolder> {
@@ -165,6 +179,7 @@ impl<'a> Job<'a> {
             script_files,
             host: plan.monitor.then(|| environment::monitor(&facts)),
             facts: &facts,
+            feeds: &self.feeds,
             show_errors: self.args.errors.verbose_errors,
         };
         let Some(mut summary) = sweep.run(engine).await? else { return Ok(None) };

@@ -12,6 +12,7 @@ use super::{Exit, Job};
 use crate::cli::{ClientLevels, RunArgs};
 use crate::cmd::engines::on_engine;
 use crate::compare::Question;
+use crate::measure::Feeds;
 use crate::report::Talk;
 use crate::report::cells::CellsFolder;
 use crate::result::Summary;
@@ -22,6 +23,7 @@ use crate::target::NamedTarget;
 pub(super) async fn several(
     args: &RunArgs,
     targets: &[NamedTarget],
+    feeds: &Feeds,
     signals: &Signals,
     talk: &mut Talk,
 ) -> anyhow::Result<Exit> {
@@ -48,7 +50,7 @@ pub(super) async fn several(
             cell.clients,
             order.len()
         ));
-        match measure_cell(&args, named, signals, talk).await {
+        match measure_with(feeds, &args, named, signals, talk).await {
             Ok(Some(found)) => {
                 let name = CellsFolder::cell(cell.round, &named.name, cell.clients);
                 gathering.add(&name, cell.round, found)?;
@@ -115,8 +117,19 @@ pub(in crate::cmd) async fn measure_cell(
     signals: &Signals,
     talk: &mut Talk,
 ) -> anyhow::Result<Option<Summary>> {
+    measure_with(&Feeds::default(), args, named, signals, talk).await
+}
+
+async fn measure_with(
+    feeds: &Feeds,
+    args: &RunArgs,
+    named: &NamedTarget,
+    signals: &Signals,
+    talk: &mut Talk,
+) -> anyhow::Result<Option<Summary>> {
     let mut found = None;
     let mut job = Job::new(args, named, signals, talk)?;
+    job.feeds = feeds.clone();
     job.sink = Some(&mut found);
     on_engine(&named.target, args.init, job).await?;
     Ok(found)

@@ -14,6 +14,7 @@ use tokio::sync::mpsc;
 
 use super::error::{NO_LOCAL_INFILE, from_driver};
 use super::session::cells;
+use crate::engine::monitor::{MonitorQuery, Reading};
 use crate::engine::tab_text::TabText;
 use crate::engine::{Admin, DbError, ErrorKind, ServerFacts};
 use crate::schema::{RowWriter, TableRows};
@@ -39,11 +40,13 @@ pub(crate) struct MySqlAdmin {
     /// Set when the server refused LOAD DATA LOCAL.
     inserts: bool,
     prepared_to_load: bool,
+    /// Made for the server's version at the first reading.
+    monitor: Option<MonitorQuery>,
 }
 
 impl MySqlAdmin {
     pub(super) fn new(conn: Conn, is_socket: bool) -> Self {
-        Self { conn, is_socket, inserts: false, prepared_to_load: false }
+        Self { conn, is_socket, inserts: false, prepared_to_load: false, monitor: None }
     }
 
     /// Streams rows into LOAD DATA LOCAL. Returns the rows that were written.
@@ -195,6 +198,25 @@ impl Admin for MySqlAdmin {
             (false, false) => "tcp".to_owned(),
         });
         Ok(facts)
+    }
+
+    async fn reading(&mut self) -> Result<Reading, DbError> {
+        let mut query = match self.monitor.take() {
+            Some(query) => query,
+            None => {
+                let rows = self.rows("SELECT VERSION()").await?;
+                let text = rows.first().and_then(|row| row.first()?.as_deref()).unwrap_or_default();
+                // 9.7.0 is MySQL's, 10.11.6-MariaDB the other's: the files know which is which.
+                let version = text.split('.').next().and_then(|major| major.parse().ok());
+                match MonitorQuery::new("mysql", version.unwrap_or(0)) {
+                    Some(query) => query,
+                    None => return Ok(Reading::default()),
+                }
+            }
+        };
+        let reading = query.read(self).await;
+        self.monitor = Some(query);
+        reading
     }
 }
 

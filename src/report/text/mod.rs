@@ -11,7 +11,7 @@ mod wrap;
 use crate::result::{Run, Summary};
 use parts::{dips_and_drifts, failures, measured, notes, scripts, statements};
 use table::{
-    COST, Column, Distribution, EVERYTHING, Group, LATENCY, SERVER, STEADINESS, THROUGHPUT,
+    COST, Column, Distribution, EVERYTHING, Group, INNODB, LATENCY, SERVER, STEADINESS, THROUGHPUT,
 };
 use wrap::hanging;
 
@@ -106,11 +106,15 @@ fn tables(summary: &Summary, groups: &[Group<'_>], width: usize) -> Vec<Vec<Stri
     if summary.runs.iter().any(costs) {
         last.push(titled("Per transaction, on this machine", COST, service));
     }
-    let counts = |run: &Run| {
-        run.server.as_ref().is_some_and(|server| server.per_txn.contains_key("wal_bytes"))
+    let counts = |run: &Run, what| {
+        run.server.as_ref().is_some_and(|server| server.per_txn.contains_key(what))
     };
-    if summary.runs.iter().any(counts) {
+    let is_innodb = |run: &Run| counts(run, "pages_flushed");
+    if summary.runs.iter().any(|run| counts(run, "wal_bytes") && !is_innodb(run)) {
         last.push(titled("Per transaction, by the server's counters", SERVER, service));
+    }
+    if summary.runs.iter().any(is_innodb) {
+        last.push(titled("Per transaction, by InnoDB's counters", INNODB, service));
     }
     let open_loop = summary.runs.iter().any(|run| run.response_ms.is_some());
     if !open_loop

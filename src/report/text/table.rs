@@ -87,6 +87,11 @@ const WAL_FSYNCS: Column = server!("WAL fsyncs", "", "wal_fsyncs");
 const BY_CHECKPOINTER: Column = server!("checkpointer", "buffers", "buffers_written_checkpointer");
 const BY_BGWRITER: Column = server!("bgwriter", "buffers", "buffers_written_bgwriter");
 const BY_BACKEND: Column = server!("backend", "buffers", "buffers_written_backend");
+const DATA_FSYNCS: Column = server!("fsyncs", "", "data_fsyncs");
+const PAGES_FLUSHED: Column = server!("flushed", "pages", "pages_flushed");
+const DOUBLEWRITTEN: Column = server!("doublewrite", "pages", "doublewrite_pages");
+const DATA_WRITES: Column = server!("writes", "", "data_writes");
+const DATA_WRITTEN: Column = server!("written", "B", "data_written_bytes");
 const HIT_RATIO: Column = Column::of_run("hit", "", |run| {
     optional(run.server.as_ref().and_then(|server| server.hit_ratio), format_percent)
 });
@@ -144,6 +149,20 @@ pub(super) const STEADINESS: &[&[&[Column]]] = &[
 pub(super) const COST: &[&[&[Column]]] = &[
     &[&[CLIENTS, OTHER_CPU, SWITCHES, READS, READ_KIB, WRITES, WRITTEN_KIB, FLUSHES]],
     &[&[CLIENTS, OTHER_CPU, SWITCHES, FLUSHES], &[CLIENTS, READ_KIB, WRITES, WRITTEN_KIB]],
+];
+/// What a transaction cost the server, where that is InnoDB.
+pub(super) const INNODB: &[&[&[Column]]] = &[
+    &[&[
+        CLIENTS,
+        WAL_BYTES,
+        PAGES_FLUSHED,
+        DOUBLEWRITTEN,
+        DATA_WRITES,
+        DATA_WRITTEN,
+        DATA_FSYNCS,
+        HIT_RATIO,
+    ]],
+    &[&[CLIENTS, WAL_BYTES, PAGES_FLUSHED], &[CLIENTS, DATA_WRITTEN, DATA_FSYNCS]],
 ];
 /// What a transaction cost the server.
 pub(super) const SERVER: &[&[&[Column]]] = &[

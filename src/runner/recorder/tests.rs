@@ -22,7 +22,15 @@ fn recorder(warmup: Duration, length: Option<Duration>) -> (Recorder, Window) {
 fn commit(recorder: &Recorder, start: Instant) {
     let outcome = Outcome::Committed;
     recorder.finish(
-        &Sample { script: 0, intended: start, start, outcome, retried_at: &[], statements: &[] },
+        &Sample {
+            client: ClientId(0),
+            script: 0,
+            intended: start,
+            start,
+            outcome,
+            retried_at: &[],
+            statements: &[],
+        },
         false,
     );
 }
@@ -86,7 +94,15 @@ async fn a_failure_is_counted_by_code_and_not_in_the_latency() {
     let outcome = Outcome::Failed { error: &error, at: Some(StmtId(0)) };
     let retried_at = &[Some(StmtId(0)), None];
     recorder.finish(
-        &Sample { script: 0, intended: start, start, outcome, retried_at, statements: &[] },
+        &Sample {
+            client: ClientId(0),
+            script: 0,
+            intended: start,
+            start,
+            outcome,
+            retried_at,
+            statements: &[],
+        },
         false,
     );
     tokio::time::advance(SECOND).await;
