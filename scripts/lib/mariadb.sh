@@ -21,18 +21,30 @@ mariadb_start() {
     mysql_print_exports "$name" "$dir" "$password" "$port"
 }
 
+# mariadb_run DIR PORT: the server itself. Nothing here must survive a crash, and the disk of the
+# machine is not what is looked at.
+mariadb_run() {
+    as_server_user mariadbd --no-defaults --datadir="$1/data" --tmpdir="$1/tmp" \
+        --socket="$1/socket" --pid-file="$1/pid" --port="$2" --bind-address=127.0.0.1 \
+        --innodb-flush-log-at-trx-commit=0 --innodb-buffer-pool-size=256M \
+        --max-connections=300
+}
+
+# mariadb_restart NAME DIR: killed, and started again at the same port.
+mariadb_restart() {
+    mysql_kill "$2"
+    mariadb_run "$2" "$(cat "$2.port")" >>"$2/log" 2>&1 </dev/null &
+    mysql_wait "$2" $! || die "MariaDB did not start again: $(tail -n 5 "$2/log")"
+}
+
 # mariadb_launch DIR: starts the server on a free port and prints the port.
 mariadb_launch() {
     local dir=$1 port
     for _ in 1 2 3 4 5; do
         port=$(free_port)
-        # Nothing here must survive a crash, and the disk of the machine is not what is looked at.
-        as_server_user mariadbd --no-defaults --datadir="$dir/data" --tmpdir="$dir/tmp" \
-            --socket="$dir/socket" --pid-file="$dir/pid" --port="$port" --bind-address=127.0.0.1 \
-            --innodb-flush-log-at-trx-commit=0 --innodb-buffer-pool-size=256M \
-            --max-connections=300 >"$dir/log" 2>&1 </dev/null &
+        mariadb_run "$dir" "$port" >"$dir/log" 2>&1 </dev/null &
         if mysql_wait "$dir" $!; then
-            echo "$port"
+            echo "$port" | tee "$dir.port"
             return
         fi
         grep -q "Address already in use" "$dir/log" || break

