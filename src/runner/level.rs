@@ -225,7 +225,7 @@ impl<E: Engine> Conductor<'_, E> {
         let begin = self.window.start - self.crew.level.settings.warmup;
         let mut shown = 0;
         let mut tick = begin + Duration::from_secs(1);
-        while Instant::now() < self.window.start && !self.crew.is_over() && !self.must_abort() {
+        while Instant::now() < self.window.start && !self.nobody_is_left() && !self.must_abort() {
             let wake = tick.min(self.window.start);
             tokio::select! {
                 () = sleep_until(wake) => {}
@@ -255,7 +255,7 @@ impl<E: Engine> Conductor<'_, E> {
     /// Shows interval after interval until the window ends; true when a signal ended it.
     async fn conduct(&mut self, interrupt: &mut watch::Receiver<bool>) -> bool {
         loop {
-            if self.crew.is_over() || self.must_abort() {
+            if self.nobody_is_left() || self.must_abort() {
                 self.stop();
                 return false;
             }
@@ -290,6 +290,13 @@ impl<E: Engine> Conductor<'_, E> {
     /// Tells the observer how far the window has come.
     fn edge(&mut self) {
         self.observer.edge(Instant::now().saturating_duration_since(self.window.start));
+    }
+
+    /// Whether the window need not be waited for. In an open loop a client ends as soon as its next
+    /// arrival lies behind a timed window, which goes on all the same.
+    fn nobody_is_left(&self) -> bool {
+        let all_lost = self.crew.lost.len() >= self.crew.level.settings.clients as usize;
+        self.crew.is_over() && (all_lost || self.window.end.is_none())
     }
 
     fn must_abort(&self) -> bool {

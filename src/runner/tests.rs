@@ -135,6 +135,18 @@ fn a_stall_is_rows_of_zero() {
 }
 
 #[test]
+fn a_rate_without_an_arrival_near_the_end_does_not_end_the_window() {
+    let mut settings = settings(2, Length::Duration(Duration::from_millis(2300)));
+    settings.rate = open(2.0, Arrival::Constant);
+    let (outcome, seen) = run(settings, "SELECT 1;", |_| takes(10 * MS));
+    // In the window at 0 (of the second after the start), 0.5, 1, 1.5 and 2 s.
+    assert_eq!((outcome.total.committed(), outcome.flights.unfinished), (5, 0));
+    assert_eq!(outcome.measured, Duration::from_millis(2300));
+    assert!(outcome.adds_up() && outcome.lost.is_empty());
+    assert_eq!(seen.len(), 3);
+}
+
+#[test]
 fn counted_transactions_are_made_exactly() {
     let (outcome, _) = run(settings(8, Length::Transactions(1000)), "SELECT 1;", |_| takes(3 * MS));
     assert_eq!(outcome.total.committed(), 8000);
