@@ -47,6 +47,10 @@ pub(crate) trait Engine: Sized + Send + Sync + 'static {
 
     /// Connects a client.
     async fn connect(&self) -> Result<Self::Conn, DbError>;
+    /// Connects a client that has its thread to itself, so that its statements may block it.
+    async fn connect_alone(&self) -> Result<Self::Conn, DbError> {
+        self.connect().await
+    }
     /// A handle that cancels what `conn` is doing.
     fn canceller(&self, conn: &Self::Conn) -> Self::Canceller;
     /// Makes the statements of `workload` ready on `conn`.

@@ -73,6 +73,8 @@ pub(crate) struct Client<'a> {
     retried_at: Vec<Option<StmtId>>,
     failures_in_a_row: usize,
     alarm: Alarm,
+    /// It has its thread to itself.
+    is_alone: bool,
 }
 
 impl<'a> Client<'a> {
@@ -82,6 +84,7 @@ impl<'a> Client<'a> {
         recorder: Arc<Recorder>,
         id: ClientId,
         precise: bool,
+        is_alone: bool,
     ) -> Self {
         let longest = level.workload.scripts.iter().map(|script| script.program.steps.len()).max();
         Self {
@@ -94,6 +97,7 @@ impl<'a> Client<'a> {
             retried_at: Vec::new(),
             failures_in_a_row: 0,
             alarm: Alarm::new(precise && level.arrivals.get().is_some()),
+            is_alone,
         }
     }
 
@@ -130,7 +134,12 @@ impl<'a> Client<'a> {
             }
             tokio::time::sleep(back_off(attempt)).await;
             attempt += 1;
-            let mut conn = match engine.connect().await {
+            let connected = if self.is_alone {
+                engine.connect_alone().await
+            } else {
+                engine.connect().await
+            };
+            let mut conn = match connected {
                 Ok(conn) => conn,
                 Err(error) => {
                     stretch = Stretch::ConnectionLost(error);

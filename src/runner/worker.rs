@@ -154,7 +154,12 @@ impl<E: Engine> Worker<E> {
             if *order.borrow() == Order::Abandon {
                 return None;
             }
-            conn = match self.engine.connect().await {
+            let connected = if self.is_alone() {
+                self.engine.connect_alone().await
+            } else {
+                self.engine.connect().await
+            };
+            conn = match connected {
                 Ok(conn) => conn,
                 Err(error) => return self.start_failed(error),
             };
@@ -170,9 +175,15 @@ impl<E: Engine> Worker<E> {
         if order == Order::Abandon {
             return None;
         }
-        let client = Client::new(&self.level, Arc::clone(&self.recorder), id, self.precise);
+        let client =
+            Client::new(&self.level, Arc::clone(&self.recorder), id, self.precise, self.is_alone());
         let engine: &E = &self.engine;
         Some(client.run(engine, session, |conn| self.remember_canceller(id, conn)).await)
+    }
+
+    /// Whether the thread has one client only.
+    fn is_alone(&self) -> bool {
+        self.clients.len() == 1
     }
 
     fn start_failed(&self, error: DbError) -> Option<ClientEnd> {

@@ -16,7 +16,7 @@ use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 
 use super::error::ConnectFailure;
-use super::login::{LoggedIn, log_in};
+use super::login::{LoggedIn, Waiting, log_in};
 use crate::engine::DbError;
 use crate::engine::tls::{Trust, client_config};
 use crate::target::{MySqlHost, MySqlTarget, Secret, TlsMode};
@@ -99,9 +99,9 @@ impl Connector {
     }
 
     /// Connects and logs in, for packets of the caller's own.
-    pub(super) async fn log_in(&self) -> Result<LoggedIn, DbError> {
+    pub(super) async fn log_in(&self, waiting: Waiting) -> Result<LoggedIn, DbError> {
         let Parts { target, encryption, .. } = &*self.0;
-        let made = self.within(log_in(target, encryption.as_ref())).await;
+        let made = self.within(log_in(target, encryption.as_ref(), waiting)).await;
         made.map_err(|failure| failure.into_error(target))
     }
 

@@ -37,13 +37,8 @@ fn kind_of(code: u16, sqlstate: &str) -> ErrorKind {
 
 /// An error of the server's.
 pub(super) fn server_error(error: &ServerError) -> DbError {
-    DbError::new(kind_of(error.code, &error.state), error.code.to_string(), message_of(error))
-}
-
-/// The server's words. An account is written without its @: whatever stands before one may be a
-/// password to those who take passwords out of messages.
-fn message_of(error: &ServerError) -> String {
-    error.message.replace("'@'", "' at '")
+    let kind = kind_of(error.code, &error.state);
+    DbError::new(kind, error.code.to_string(), error.message.as_str())
 }
 
 /// Any failure on a connection that stands.
@@ -124,7 +119,7 @@ impl ConnectFailure {
             ),
             Self::Driver(Error::Server(error)) => return refused(error, target),
             Self::Driver(Error::Io(IoError::Tls(error))) => {
-                format!("the encrypted connection to {place} failed: {error}")
+                encryption_sentence(&place, &error.to_string())
             }
             Self::Driver(Error::Io(IoError::Io(error))) => socket_sentence(error, target),
             Self::Driver(Error::Driver(DriverError::UnknownAuthPlugin { name })) => format!(
@@ -152,9 +147,7 @@ fn socket_sentence(error: &io::Error, target: &MySqlTarget) -> String {
             "{place} closed the connection during the login: is it a MySQL or MariaDB server?"
         ),
         // rustls reports what is wrong with a certificate as an error of the stream.
-        io::ErrorKind::InvalidData => {
-            format!("the encrypted connection to {place} failed: {error}")
-        }
+        io::ErrorKind::InvalidData => encryption_sentence(&place, &error.to_string()),
         _ => match error.raw_os_error() {
             None if !target.is_socket() => {
                 format!("the host of {place} cannot be looked up: {error}")
@@ -164,9 +157,23 @@ fn socket_sentence(error: &io::Error, target: &MySqlTarget) -> String {
     }
 }
 
+/// The driver and rustls have different types for the same error; its text is one.
+fn encryption_sentence(place: &str, error: &str) -> String {
+    let hint = match error {
+        _ if error.contains("UnknownIssuer") => {
+            ": no trusted authority made the server's certificate; name its authority's with ssl-ca"
+        }
+        _ if error.contains("not valid for name") => {
+            ": use a name of the certificate as the host, or ssl-mode=VERIFY_CA"
+        }
+        _ => "",
+    };
+    format!("the encrypted connection to {place} failed: {error}{hint}")
+}
+
 fn refused(error: &ServerError, target: &MySqlTarget) -> DbError {
     let place = target.place();
-    let (user, database, message) = (&target.user, &target.database, message_of(error));
+    let (user, database, message) = (&target.user, &target.database, &error.message);
     let text = match error.code {
         1045 | 1698 if target.password.is_none() => format!(
             "the server on {place} refused user \"{user}\" without a password: put it into the \

@@ -21,6 +21,7 @@ use tokio::net::{TcpStream, UnixStream};
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
+use super::blocking::Blocking;
 use super::wire::{Stream, Wire};
 use crate::target::{MySqlHost, MySqlTarget, Secret, TlsMode};
 
@@ -34,16 +35,30 @@ pub(super) struct LoggedIn {
     pub(super) id: u32,
 }
 
+/// How a client waits for the server's replies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Waiting {
+    /// In the event loop, with the other clients of its thread.
+    Together,
+    /// In the kernel: there is nobody else in its thread. Encrypted streams wait together anyway.
+    Alone,
+}
+
 /// Connects to `target` and logs in; encrypted when a configuration is given, and the server can or
 /// the target insists.
 pub(super) async fn log_in(
     target: &MySqlTarget,
     encryption: Option<&Arc<ClientConfig>>,
+    waiting: Waiting,
 ) -> Result<LoggedIn, Error> {
     match &target.host {
         MySqlHost::Socket(path) => {
             let stream = UnixStream::connect(path).await?;
-            Login::greeted(target, stream, true).await?.finish().await
+            let login = Login::greeted(target, stream, true).await?.finish().await?;
+            match waiting {
+                Waiting::Together => Ok(login.wired()),
+                Waiting::Alone => login.blocking(|stream| Blocking::unix(stream.into_std()?)),
+            }
         }
         MySqlHost::Tcp { name, port } => {
             let stream = TcpStream::connect((name.as_str(), *port)).await?;
@@ -51,12 +66,20 @@ pub(super) async fn log_in(
             let login = Login::greeted(target, stream, false).await?;
             match encryption {
                 Some(config) if login.server_encrypts => {
-                    login.encrypted(name, config).await?.finish().await
+                    Ok(login.encrypted(name, config).await?.finish().await?.wired())
                 }
                 Some(_) if target.tls > TlsMode::Preferred => {
                     Err(DriverError::NoClientSslFlagFromServer.into())
                 }
-                _ => login.finish().await,
+                _ => {
+                    let login = login.finish().await?;
+                    match waiting {
+                        Waiting::Together => Ok(login.wired()),
+                        Waiting::Alone => {
+                            login.blocking(|stream| Blocking::tcp(stream.into_std()?))
+                        }
+                    }
+                }
             }
         }
     }
@@ -114,10 +137,7 @@ impl<'t, S: Stream> Login<'t, S> {
     }
 
     /// Names user and database, proves the password.
-    async fn finish(mut self) -> Result<LoggedIn, Error>
-    where
-        S: 'static,
-    {
+    async fn finish(mut self) -> Result<Self, Error> {
         let password = self.target.password.as_ref().map(Secret::expose);
         let proof = self.plugin.gen_data(password, &self.nonce);
         let response = HandshakeResponse::new(
@@ -136,10 +156,7 @@ impl<'t, S: Stream> Login<'t, S> {
         loop {
             let packet = self.read().await?;
             match packet.first() {
-                Some(0x00) => {
-                    let wire = Wire::new(Box::new(self.stream), self.capabilities);
-                    return Ok(LoggedIn { wire, id: self.id });
-                }
+                Some(0x00) => return Ok(self),
                 Some(0xFF) => return Err(refusal(&packet, self.capabilities)),
                 Some(0xFE) => self.switch(&packet, password).await?,
                 // caching_sha2_password: 3 says that the proof is known, 4 wants the password itself.
@@ -150,6 +167,23 @@ impl<'t, S: Stream> Login<'t, S> {
                 _ => return Err(DriverError::UnexpectedPacket { payload: packet }.into()),
             }
         }
+    }
+
+    /// The connection, for statements.
+    fn wired(self) -> LoggedIn
+    where
+        S: 'static,
+    {
+        LoggedIn { wire: Wire::new(Box::new(self.stream), self.capabilities), id: self.id }
+    }
+
+    /// The connection, for statements that block their thread.
+    fn blocking<B: Stream + 'static>(
+        self,
+        convert: impl FnOnce(S) -> io::Result<B>,
+    ) -> Result<LoggedIn, Error> {
+        let stream = convert(self.stream)?;
+        Ok(LoggedIn { wire: Wire::blocking(Box::new(stream), self.capabilities), id: self.id })
     }
 
     /// Proves the password by another plugin.

@@ -3,6 +3,7 @@
 //! statements, or as text; a row count is that of the rows that were found, as on the other engines.
 
 mod admin;
+mod blocking;
 pub(crate) mod connect;
 mod error;
 mod login;
@@ -18,7 +19,7 @@ use crate::script::Dialect;
 use crate::workload::Workload;
 use admin::MySqlAdmin;
 use connect::Connector;
-use login::LoggedIn;
+use login::{LoggedIn, Waiting};
 use session::MySqlSession;
 use wire::Wire;
 
@@ -61,7 +62,12 @@ impl Engine for MySql {
     type Canceller = MySqlCanceller;
 
     async fn connect(&self) -> Result<MySqlConn, DbError> {
-        let LoggedIn { wire, id } = self.connector.log_in().await?;
+        let LoggedIn { wire, id } = self.connector.log_in(Waiting::Together).await?;
+        Ok(MySqlConn { wire, id })
+    }
+
+    async fn connect_alone(&self) -> Result<MySqlConn, DbError> {
+        let LoggedIn { wire, id } = self.connector.log_in(Waiting::Alone).await?;
         Ok(MySqlConn { wire, id })
     }
 

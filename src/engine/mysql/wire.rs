@@ -5,6 +5,7 @@
 //! one send, one receive and no allocation. What is kept is decoded by `mysql_common`, the codec of
 //! mysql_async, which itself does loading and administration.
 
+use std::io;
 use std::sync::Arc;
 
 use mysql_async::ServerError;
@@ -73,6 +74,10 @@ pub(crate) struct Wire {
     status: StatusFlags,
     /// A result's columns and rows end with one packet, not two.
     deprecates_eof: bool,
+    /// Reading blocks the thread.
+    is_blocking: bool,
+    /// Replies received since a blocked thread's event loop had its last turn.
+    receives: u8,
 }
 
 impl Wire {
@@ -87,7 +92,14 @@ impl Wire {
             sequence: 0,
             status: StatusFlags::empty(),
             deprecates_eof: capabilities.contains(CapabilityFlags::CLIENT_DEPRECATE_EOF),
+            is_blocking: false,
+            receives: 0,
         }
+    }
+
+    /// The same over a stream whose reading blocks the thread.
+    pub(super) fn blocking(stream: Box<dyn Stream>, capabilities: CapabilityFlags) -> Self {
+        Self { is_blocking: true, ..Self::new(stream, capabilities) }
     }
 
     /// Whether the server said, with its last success, that a transaction is open.
@@ -238,7 +250,8 @@ impl Wire {
         if !self.deprecates_eof {
             self.packet().await?;
         }
-        let columns: Arc<[Column]> = kept.into();
+        // Empty where nothing is kept; a statement costs no allocation then.
+        let columns = (!kept.is_empty()).then(|| Arc::<[Column]>::from(kept));
         let (mut rows, mut last, mut continued) = (0, None, false);
         loop {
             let (at, length) = self.packet().await?;
@@ -253,8 +266,8 @@ impl Wire {
                 }
                 _ => {
                     rows += 1;
-                    if keep.is_some() {
-                        last = Some(self.row(at, length, format, &columns)?);
+                    if let Some(columns) = &columns {
+                        last = Some(self.row(at, length, format, columns)?);
                     }
                 }
             }
@@ -264,7 +277,11 @@ impl Wire {
             keep.push(Kept {
                 rows,
                 returns_rows: true,
-                columns: columns.iter().map(|column| column.name_str().into_owned()).collect(),
+                columns: columns
+                    .iter()
+                    .flat_map(|columns| columns.iter())
+                    .map(|column| column.name_str().into_owned())
+                    .collect(),
                 last: last.map(cells).unwrap_or_default(),
             });
         }
@@ -372,13 +389,26 @@ impl Wire {
         if self.received.len() < wanted {
             self.received.resize(wanted, 0);
         }
-        match self.stream.read(&mut self.received[self.end..]).await {
-            Ok(0) => Err(closed()),
-            Ok(bytes) => {
-                self.end += bytes;
-                Ok(())
+        if self.is_blocking {
+            // The event loop, which nothing else wakes, must hear when the run is abandoned.
+            self.receives = self.receives.wrapping_add(1);
+            if self.receives == 0 {
+                tokio::task::yield_now().await;
             }
-            Err(error) => Err(lost(&error)),
+        }
+        loop {
+            match self.stream.read(&mut self.received[self.end..]).await {
+                Ok(0) => return Err(closed()),
+                Ok(bytes) => {
+                    self.end += bytes;
+                    return Ok(());
+                }
+                // A blocking stream has waited long enough for a turn of the event loop.
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    tokio::task::yield_now().await;
+                }
+                Err(error) => return Err(lost(&error)),
+            }
         }
     }
 }
