@@ -19,7 +19,7 @@ use clap::error::ErrorKind;
 
 use crate::cli::{Cli, Command, TargetArgs as TargetOptions};
 use crate::report::{Style, Talk};
-use crate::target::{Env, NamedTarget, TargetArgs, redact};
+use crate::target::{Env, NamedTarget, TargetArgs, redact, redact_sentence};
 
 use signals::Signals;
 
@@ -76,7 +76,7 @@ fn chain(error: &anyhow::Error) -> String {
             text.push_str(&cause);
         }
     }
-    redact(&text)
+    redact_sentence(&text)
 }
 
 /// Prints clap's own message: help and version are answers, the rest is a refusal.

@@ -21,7 +21,7 @@ pub use env::Env;
 pub use error::TargetError;
 pub use mysql::{MySqlHost, MySqlTarget, TlsMode};
 pub use postgres::{ChannelBinding, PgHost, PgTarget, RootCert, SslMode};
-pub use redact::{redact, redact_args};
+pub use redact::{redact, redact_args, redact_sentence};
 pub use secret::Secret;
 pub use sqlite::{JournalMode, SqliteTarget, Synchronous};
 

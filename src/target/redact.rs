@@ -30,6 +30,18 @@ pub fn redact(text: &str) -> String {
     format!("{}{redacted}", redact_words(prefix))
 }
 
+/// Takes the secrets out of a sentence: word by word what looks like a URL or names a password. An @
+/// of other words, as in `'user'@'host'` or in a script, stays: what comes from a target is redacted
+/// where it is read.
+pub fn redact_sentence(text: &str) -> String {
+    text.split_inclusive(char::is_whitespace)
+        .map(|word| match word.contains("://") || word.to_ascii_lowercase().contains("password=") {
+            true => redact(word),
+            false => word.to_owned(),
+        })
+        .collect()
+}
+
 fn redact_sound(url: &str, raw: &RawUrl<'_>) -> String {
     let secrets = raw.query.iter().filter(|(key, _)| is_secret_key(key)).map(|(_, value)| *value);
     let mut spans: Vec<(usize, usize)> = raw
@@ -132,6 +144,26 @@ mod tests {
             let shown = redact(given);
             assert!(!shown.contains("hun") && !shown.contains("ter2"), "{given} -> {shown}");
             assert!(shown.contains("***"), "{given} -> {shown}");
+        }
+    }
+
+    #[test]
+    fn a_sentence_loses_its_urls_passwords_and_nothing_else() {
+        for (given, wanted) in [
+            ("no server: postgres://u:hunter2@h/db is wrong", "no server: postgres://u:***@h/db is wrong"),
+            ("bad (\"mysql://u:hun#ter2@h\")", "bad (***@h\")"),
+            ("words host=h password=hunter2 dbname=x", "words host=h password=*** dbname=x"),
+        ] {
+            let shown = redact_sentence(given);
+            assert!(!shown.contains("hun") && !shown.contains("ter2"), "{given} -> {shown}");
+            assert!(shown == wanted || given.contains('#'), "{given} -> {shown}");
+        }
+        for text in [
+            "127.0.0.1:3306: Access denied for user 'x'@'localhost' (using password: YES)",
+            "a.sql:3: unexpected: SELECT 'a:b@c'\n       ^ here",
+            "\"a.sql@W\": @W wants a number",
+        ] {
+            assert_eq!(redact_sentence(text), text);
         }
     }
 
