@@ -7,7 +7,7 @@ mod common;
 
 use std::fs;
 
-use common::mysql::{Database, Server, with_database, with_server};
+use common::mysql::{Database, Server, with_database, with_server, with_tls_server};
 use common::program::{Ended, Place};
 use common::results::{Results, number, read_intervals};
 use common::wait_until;
@@ -253,7 +253,7 @@ fn a_server_that_is_killed_leaves_a_report_up_to_there() {
         let run = "run -c 4 -T 60 --warmup 0 -P 0.2 --no-reconnect --out out";
         let running = place.start(&with_target(db, run));
         wait_until("three intervals", || read_intervals(&out).len() >= 3);
-        server.kill();
+        drop(server.kill());
         let ended = running.wait().expect_code(2);
         assert!(!ended.stderr.contains("panicked"), "{ended}");
         let results = Results::read(&out);
@@ -296,6 +296,45 @@ fn a_password_is_taken_from_everywhere_and_shows_nowhere() {
         for file in files {
             let text = String::from_utf8_lossy(&fs::read(&file).unwrap()).into_owned();
             assert!(!text.contains(password), "{} holds the password", file.display());
+        }
+    });
+}
+
+#[test]
+fn tls_is_used_and_the_certificate_checked_as_far_as_ssl_mode_says() {
+    with_tls_server(|url| {
+        let place = Place::new();
+        let (address, options) = url.split_once('?').unwrap();
+        let (_, ca) = options.split_once("&ssl-ca=").unwrap();
+        let other = place.path("other.crt");
+        fs::write(&other, include_str!("data/another-authority.crt")).unwrap();
+        let other = other.display().to_string();
+        let elsewhere = address.replace("127.0.0.1", "127.0.0.2");
+        fs::write(place.path("one.sql"), "SELECT 1;\n").unwrap();
+        let run = |url: &str| {
+            place.dbload(&["run", "-c", "2", "-t", "5", "-f", "one.sql", "--target", url])
+        };
+        let transport = |url: &str| {
+            let results = run(url).expect_code(0).results();
+            results.summary["arms"][0]["transport"].as_str().unwrap().to_owned()
+        };
+        assert_eq!(transport(&format!("{address}?ssl-mode=DISABLED")), "tcp");
+        for encrypted in ["", "?ssl-mode=PREFERRED", "?ssl-mode=REQUIRED"] {
+            assert_eq!(transport(&format!("{address}{encrypted}")), "tls", "{encrypted}");
+        }
+        for mode in ["VERIFY_CA", "VERIFY_IDENTITY"] {
+            let options = |ca: &str| format!("ssl-mode={mode}&ssl-ca={ca}");
+            assert_eq!(transport(&format!("{address}?{}", options(ca))), "tls", "{mode}");
+            let unknown = &["no trusted authority", "ssl-ca"];
+            run(&format!("{address}?{}", options(&other))).expect_refusal(unknown);
+            run(&format!("{address}?ssl-mode={mode}")).expect_refusal(unknown);
+            run(&format!("{address}?{}", options("/nowhere"))).expect_refusal(&["/nowhere"]);
+            let url = format!("{elsewhere}?{}", options(ca));
+            if mode == "VERIFY_CA" {
+                assert_eq!(transport(&url), "tls", "the name does not matter");
+            } else {
+                run(&url).expect_refusal(&["127.0.0.2", "not valid for name", "VERIFY_CA"]);
+            }
         }
     });
 }

@@ -58,3 +58,20 @@ as_server_user() {
         "$@"
     fi
 }
+
+# make_certificates DIR: a certificate authority of its own and a server's certificate for localhost
+# and 127.0.0.1, both good for two days.
+make_certificates() {
+    local dir=$1
+    need openssl openssl
+    {
+        openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj "/CN=dbload test authority" \
+            -keyout "$dir/ca.key" -out "$dir/ca.crt"
+        openssl req -newkey rsa:2048 -nodes -subj "/CN=localhost" \
+            -keyout "$dir/server.key" -out "$dir/server.csr"
+        openssl x509 -req -days 2 -in "$dir/server.csr" -CA "$dir/ca.crt" -CAkey "$dir/ca.key" \
+            -CAcreateserial -out "$dir/server.crt" \
+            -extfile <(echo "subjectAltName=DNS:localhost,IP:127.0.0.1")
+    } >"$dir.openssl.log" 2>&1 || die "openssl failed: $(tail -n 3 "$dir.openssl.log")"
+    chmod 600 "$dir/server.key"
+}

@@ -8,26 +8,37 @@ mariadb_fetch() {
 
 # mariadb_start NAME DIR: a new server with its data, socket and log in DIR; prints its settings as
 # shell text. Its user `dbload` has a password and may do everything, over TCP and the socket.
+# `mariatls` has a certificate, and encrypts for those who ask it to.
 mariadb_start() {
     local name=$1 dir=$2 password port
     password=$(od -An -tx1 -N8 /dev/urandom | tr -d ' \n')
     mkdir -p "$dir/tmp"
+    if [ "$name" = mariatls ]; then make_certificates "$dir"; fi
     if is_root; then chown -R "$(server_user)" "$dir"; fi
     as_server_user mariadb-install-db --no-defaults --datadir="$dir/data" --skip-test-db \
         --auth-root-authentication-method=normal --tmpdir="$dir/tmp" >"$dir.install.log" 2>&1 ||
         die "mariadb-install-db failed: $(tail -n 3 "$dir.install.log")"
     port=$(mariadb_launch "$dir")
     mysql_make_user "$dir/socket" "$password"
+    if [ "$name" = mariatls ]; then
+        local address="dbload:$password@127.0.0.1:$port/test"
+        echo "export DBLOAD_TEST_MYSQL_TLS_URL='mysql://$address?ssl-mode=VERIFY_IDENTITY&ssl-ca=$dir/ca.crt'"
+        return
+    fi
     mysql_print_exports "$name" "$dir" "$password" "$port"
 }
 
 # mariadb_run DIR PORT: the server itself. Nothing here must survive a crash, and the disk of the
 # machine is not what is looked at.
 mariadb_run() {
+    local tls=()
+    if [ -f "$1/server.crt" ]; then
+        tls=(--ssl-ca="$1/ca.crt" --ssl-cert="$1/server.crt" --ssl-key="$1/server.key")
+    fi
     as_server_user mariadbd --no-defaults --datadir="$1/data" --tmpdir="$1/tmp" \
-        --socket="$1/socket" --pid-file="$1/pid" --port="$2" --bind-address=127.0.0.1 \
-        --innodb-flush-log-at-trx-commit=0 --innodb-buffer-pool-size=256M \
-        --max-connections=300
+        --socket="$1/socket" --pid-file="$1/pid" --port="$2" \
+        --bind-address=127.0.0.1,127.0.0.2 --innodb-flush-log-at-trx-commit=0 \
+        --innodb-buffer-pool-size=256M --max-connections=300 "${tls[@]}"
 }
 
 # mariadb_restart NAME DIR: killed, and started again at the same port.

@@ -41,7 +41,7 @@ pg_start() {
     password=$(od -An -tx1 -N8 /dev/urandom | tr -d ' \n')
     mkdir -p "$dir"
     (umask 077 && echo "$password" >"$dir/password")
-    pg_certificates "$name" "$dir"
+    if [ "$name" = pgtls ]; then make_certificates "$dir"; fi
     if is_root; then chown -R "$(server_user)" "$dir"; fi
 
     as_server_user "$bin/initdb" -D "$dir/data" -U postgres -E UTF8 --no-locale --no-sync \
@@ -59,23 +59,6 @@ pg_restart() {
 
 pg_stop() {
     as_server_user "$(pg_home "$1")/bin/pg_ctl" -D "$2/data" -m immediate -w stop >/dev/null
-}
-
-# A certificate authority of its own and a certificate for 127.0.0.1, both good for two days.
-pg_certificates() {
-    local name=$1 dir=$2
-    [ "$name" = pgtls ] || return 0
-    need openssl openssl
-    {
-        openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj "/CN=dbload test authority" \
-            -keyout "$dir/ca.key" -out "$dir/ca.crt"
-        openssl req -newkey rsa:2048 -nodes -subj "/CN=localhost" \
-            -keyout "$dir/server.key" -out "$dir/server.csr"
-        openssl x509 -req -days 2 -in "$dir/server.csr" -CA "$dir/ca.crt" -CAkey "$dir/ca.key" \
-            -CAcreateserial -out "$dir/server.crt" \
-            -extfile <(echo "subjectAltName=DNS:localhost,IP:127.0.0.1")
-    } >"$dir.openssl.log" 2>&1 || die "openssl failed: $(tail -n 3 "$dir.openssl.log")"
-    chmod 600 "$dir/server.key"
 }
 
 pg_write_settings() {

@@ -8,6 +8,7 @@ pub(crate) mod mysql;
 pub(crate) mod postgres;
 pub(crate) mod program;
 pub(crate) mod results;
+pub(crate) mod servers;
 
 use std::thread::sleep;
 use std::time::Duration;

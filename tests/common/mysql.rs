@@ -5,13 +5,10 @@
 //! it fails. SQL goes through the `mariadb` client, which speaks to both.
 
 use std::env;
-use std::path::{Path, PathBuf};
 use std::process::{self, Child, Command, Output, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use rustix::process::Signal;
-
-use super::program::send;
+use super::servers::OwnServer;
 
 /// A database that lives as long as the value.
 pub(crate) struct Database {
@@ -31,8 +28,7 @@ struct Login {
 
 /// A server of a test's own, for what would disturb others.
 pub(crate) struct Server {
-    folder: PathBuf,
-    name: String,
+    server: OwnServer,
     login: Login,
 }
 
@@ -51,6 +47,14 @@ fn variable(name: &str) -> Option<String> {
 pub(crate) fn with_database(test: impl FnOnce(&Database)) {
     if let Some(url) = variable("DBLOAD_TEST_MYSQL_URL") {
         test(&Database::create(Login::of(&url)));
+    }
+}
+
+/// Runs `test` with the URL of a server that has a certificate for 127.0.0.1 and localhost, and
+/// listens on 127.0.0.2, too. The URL asks for `VERIFY_IDENTITY` and names the authority.
+pub(crate) fn with_tls_server(test: impl FnOnce(&str)) {
+    if let Some(url) = variable("DBLOAD_TEST_MYSQL_TLS_URL") {
+        test(&url);
     }
 }
 
@@ -151,23 +155,8 @@ impl Drop for Database {
 
 impl Server {
     fn start(name: &str) -> Self {
-        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts/servers");
-        let started = Command::new(script)
-            .args(["start", name])
-            .env_remove("DBLOAD_SERVERS_DIR")
-            .output()
-            .expect("the script starts");
-        let text = String::from_utf8(started.stdout).expect("UTF-8");
-        assert!(started.status.success(), "{}", String::from_utf8_lossy(&started.stderr));
-        let value = |key: &str| {
-            let (_, rest) = text.split_once(&format!("{key}='")).expect(key);
-            rest.split_once('\'').expect("a quote").0.to_owned()
-        };
-        Self {
-            folder: value("DBLOAD_SERVERS_DIR").into(),
-            name: name.to_owned(),
-            login: Login::of(&value("DBLOAD_TEST_MYSQL_URL")),
-        }
+        let server = OwnServer::start(name);
+        Self { login: Login::of(&server.setting("DBLOAD_TEST_MYSQL_URL")), server }
     }
 
     /// A new database on it.
@@ -175,19 +164,15 @@ impl Server {
         Database::create(self.login.clone())
     }
 
-    /// Ends it at once, as a power failure would.
-    pub(crate) fn kill(&self) {
-        let pid = std::fs::read_to_string(self.folder.join(&self.name).join("pid"));
-        let pid = pid.expect("a pid file").trim().parse().expect("a process id");
-        send(pid, Signal::KILL);
+    /// Ends it at once.
+    pub(crate) fn kill(&self) -> Vec<String> {
+        self.server.kill("pid")
     }
-}
 
-impl Drop for Server {
-    fn drop(&mut self) {
-        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts/servers");
-        let mut stop = Command::new(script);
-        // Nothing can be done about a failure here.
-        let _ = stop.arg("stop").arg(&self.folder).stderr(Stdio::null()).status();
+    /// Starts it again with the command line that it had, as a child of nobody's.
+    pub(crate) fn start_again(&self, command_line: &[String]) {
+        let mut shell = self.server.command("sh");
+        shell.args(["-c", "\"$@\" </dev/null &", "sh"]).args(command_line);
+        assert!(shell.status().expect("a shell").success());
     }
 }

@@ -9,6 +9,8 @@ use std::path::PathBuf;
 use std::process::{self, Command, Output};
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use super::servers::OwnServer;
+
 /// A database that lives as long as the value.
 pub(crate) struct Database {
     server: Server,
@@ -30,6 +32,41 @@ pub(crate) fn with_database(server: &str, test: fn(&Database)) {
     }
 }
 
+/// A server of a test's own.
+pub(crate) struct Own {
+    server: OwnServer,
+    bin: PathBuf,
+}
+
+impl Own {
+    /// Ends it at once.
+    pub(crate) fn kill(&self) {
+        self.server.kill("data/postmaster.pid");
+    }
+
+    /// Stops it without a checkpoint and starts it again.
+    pub(crate) fn restart(&self) {
+        let mut restart = self.server.command(self.bin.join("pg_ctl"));
+        restart.arg("-D").arg(self.server.data()).args(["-m", "immediate", "-w", "restart"]);
+        assert!(restart.status().expect("pg_ctl starts").success());
+    }
+}
+
+/// Runs `test` on a database of a server of its own (18).
+pub(crate) fn with_server(test: impl FnOnce(&Database, &Own)) {
+    if Server::from_env("PG18").is_none() {
+        return;
+    }
+    let own = OwnServer::start("pg18");
+    let server = Server {
+        name: "PG18".to_owned(),
+        url: own.setting("DBLOAD_TEST_PG18_URL"),
+        bin: own.setting("DBLOAD_TEST_PG18_BIN").into(),
+    };
+    let own = Own { server: own, bin: server.bin.clone() };
+    test(&server.database(), &own);
+}
+
 impl Server {
     #[expect(clippy::print_stderr, reason = "a test that did not run must say so")]
     fn from_env(name: &str) -> Option<Self> {
@@ -48,6 +85,14 @@ impl Server {
         }
     }
 
+    fn database(self) -> Database {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let name = format!("dbload_test_{}_{number}", process::id());
+        self.psql("postgres", &format!("CREATE DATABASE {name}"));
+        Database { server: self, name }
+    }
+
     fn url_of(&self, url: &str, database: &str) -> String {
         let (address, options) = url.split_once('?').unwrap_or((url, ""));
         let (address, _) = address.rsplit_once('/').expect("a URL that ends in a database");
@@ -56,25 +101,24 @@ impl Server {
     }
 
     fn psql(&self, database: &str, sql: &str) -> String {
+        text_of(&mut self.command(database, sql))
+    }
+
+    fn command(&self, database: &str, sql: &str) -> Command {
         let mut psql = Command::new(self.bin.join("psql"));
         psql.args(["-XAtq", "-v", "ON_ERROR_STOP=1", "-d", &self.url_of(&self.url, database)]);
         // One option for each statement: together they would be one transaction block.
         for statement in sql.split(';') {
             psql.args(["-c", statement]);
         }
-        text_of(&mut psql)
+        psql
     }
 }
 
 impl Database {
     /// A new, empty database; `None` when the server is absent and need not be there.
     pub(crate) fn create(server: &str) -> Option<Self> {
-        static COUNT: AtomicU32 = AtomicU32::new(0);
-        let server = Server::from_env(server)?;
-        let number = COUNT.fetch_add(1, Ordering::Relaxed);
-        let name = format!("dbload_test_{}_{number}", process::id());
-        server.psql("postgres", &format!("CREATE DATABASE {name}"));
-        Some(Self { server, name })
+        Some(Server::from_env(server)?.database())
     }
 
     /// Another new database on the same server.
@@ -129,12 +173,10 @@ impl Database {
 
 impl Drop for Database {
     fn drop(&mut self) {
-        // A second panic would hide the message of the first.
-        if std::thread::panicking() {
-            return;
-        }
+        // A second panic would hide the message of the first; a killed server has no databases.
         let drop = format!("DROP DATABASE {} WITH (FORCE)", self.name);
-        self.server.psql("postgres", &drop);
+        let mut command = self.server.command("postgres", &drop);
+        let _ = command.stderr(process::Stdio::null()).status();
     }
 }
 

@@ -6,8 +6,10 @@ use std::fs;
 
 use serde_json::Value as Json;
 
-use crate::bench::Bench;
-use crate::common::{mysql, postgres};
+use crate::bench::{Bench, Database};
+use crate::common::program::Ended;
+use crate::common::results::{Results, read_intervals};
+use crate::common::{mysql, postgres, wait_until};
 
 const CASES: &str = include_str!("../data/sysbench.jsonl");
 
@@ -25,29 +27,29 @@ const HERE: &[(&str, Case)] = &[
     ("SB-18", an_integer_is_fetched_as_one_in_every_protocol),
     ("SB-20", keys_that_the_database_chooses_fit_their_column),
     ("SB-21", a_key_inserted_twice_is_counted_and_the_run_goes_on),
+    ("SB-23", an_error_that_is_ignored_is_counted_and_the_run_goes_on),
+    ("SB-28", failures_are_counted_by_code_with_a_sample_of_each),
     ("SB-41", statements_that_find_nothing_are_warned_about),
     ("SB-44", tables_that_exist_are_refused_with_the_way_out),
+    ("SB-48", a_table_that_goes_ends_the_clients_and_the_report_is_printed),
+    ("SB-49", the_last_partial_interval_is_a_row),
     ("SB-58", a_run_of_errors_ends_in_time_and_fails),
     ("SB-59", any_text_survives_simple_protocol),
 ];
 
 /// Cases that other tests hold.
 const ELSEWHERE: &[(&str, &str)] = &[
-    ("SB-09", "distributions.rs: the bell of random_gaussian; special's bell is sysbench's"),
-    ("SB-19", "postgres.rs: backends killed, server restarted"),
-    ("SB-23", "runner/tests.rs: an ignored code goes on, another error ends the client"),
-    ("SB-24", "runner/tests.rs: a rollback comes before each further try"),
-    ("SB-26", "runner/tests.rs: committed, retried and failed are counted apart"),
-    ("SB-27", "mysql.rs: a server that is killed; runner/tests.rs: connections made again"),
-    ("SB-28", "runner/tests.rs: failures by code, with samples"),
+    ("SB-09", "distributions.rs: gaussian_draws_fit; special's bell is sysbench's gaussian"),
+    ("SB-19", "failures.rs: clients_of_postgresql_come_back_from_whatever_ends_their_sessions"),
+    ("SB-24", "failures.rs: half_a_transaction_is_never_committed_by_the_next_try"),
+    ("SB-26", "failures.rs: a_crowd_on_ten_rows_ends_in_time_and_is_counted_apart"),
+    ("SB-27", "failures.rs: clients_of_mysql_prepare_again_on_a_server_that_was_away"),
     ("SB-29", "stats/histogram.rs: quantiles in order, up to an hour, within 0.1 %"),
-    ("SB-31", "sqlite.rs: --json is one document"),
-    ("SB-35", "runner/tests.rs: what ends in the warm-up is in no interval"),
+    ("SB-31", "sqlite.rs: json_prints_the_summary_document_and_nothing_else"),
+    ("SB-35", "runner/recorder/tests.rs: the_warm_up_is_in_no_count"),
     ("SB-43", "histogram_logs.rs: counts and quantiles from the written histograms"),
-    ("SB-48", "postgres.rs: a table that goes ends the clients, and the report is printed"),
-    ("SB-49", "sqlite.rs: the last, partial interval is a row, and the rows add up"),
-    ("SB-52", "distributions.rs: zipfian, plain and scattered"),
-    ("SB-53", "distributions.rs: pareto and special"),
+    ("SB-52", "distributions.rs: zipfian_draws_fit, scattered_zipfian_keeps_the_frequencies"),
+    ("SB-53", "distributions.rs: pareto_draws_fit, special_puts_three_of_four_draws"),
     ("SB-60", "statements.rs, beside this file"),
 ];
 
@@ -156,7 +158,7 @@ fn a_null_follows_a_value_in_the_same_parameter(bench: &Bench<'_>) {
          INSERT INTO sbtest1 (id, k, c) SELECT :id, 7, 'nul' FROM sbtest1 WHERE id = 1 AND :a IS NULL;",
     );
     let run = format!("run -c 1 -t 1 -M prepared -f {file}");
-    if matches!(bench.database, crate::bench::Database::Postgres(_)) {
+    if matches!(bench.database, Database::Postgres(_)) {
         // PostgreSQL infers no type for a parameter that is only compared with NULL.
         let text = fs::read_to_string(&file).unwrap().replace(":a IS NULL", ":a::int IS NULL");
         fs::write(&file, text).unwrap();
@@ -197,9 +199,9 @@ fn a_key_inserted_twice_is_counted_and_the_run_goes_on(bench: &Bench<'_>) {
     assert_eq!(results.run()["clients_lost"], 0, "{ended}");
     let failed = &results.run()["failed"];
     let code = match bench.database {
-        crate::bench::Database::Postgres(_) => "23505",
-        crate::bench::Database::MySql(_) => "1062",
-        crate::bench::Database::Sqlite(_) => "SQLITE_CONSTRAINT_PRIMARYKEY",
+        Database::Postgres(_) => "23505",
+        Database::MySql(_) => "1062",
+        Database::Sqlite(_) => "SQLITE_CONSTRAINT_PRIMARYKEY",
     };
     assert!(failed["by_code"][code].as_u64().unwrap() > 150, "{failed}");
     let ended = bench.dbload(&run).expect_code(2);
@@ -246,4 +248,84 @@ fn any_text_survives_simple_protocol(bench: &Bench<'_>) {
         let stored = bench.sql("select c from sbtest1 where id = 1").replace("\\\\", "\\");
         assert_eq!(stored.trim_end(), text, "{protocol}");
     }
+}
+
+/// The codes of a missing table, as each server has them.
+fn missing_table(bench: &Bench<'_>) -> &'static str {
+    match bench.database {
+        Database::Postgres(_) => "42P01",
+        Database::MySql(_) => "1146",
+        Database::Sqlite(_) => "SQLITE_ERROR",
+    }
+}
+
+/// Starts a run of a second and a half, and drops its table meanwhile.
+fn run_and_drop(bench: &Bench<'_>, out: &str, args: &str) -> Ended {
+    bench.dbload("init --workload sysbench --table-size 100 --replace").expect_code(0);
+    let url = bench.url();
+    let args = format!("run --workload update-nonindex -c 2 -P 0.1 --warmup 0 --out {out} {args}");
+    let args: Vec<&str> = args.split(' ').chain(["--target", &url]).collect();
+    let running = bench.place.start(&args);
+    let folder = bench.place.path(out);
+    wait_until("three intervals", || read_intervals(&folder).len() >= 3);
+    bench.sql("drop table sbtest1");
+    running.wait()
+}
+
+fn an_error_that_is_ignored_is_counted_and_the_run_goes_on(bench: &Bench<'_>) {
+    let code = missing_table(bench);
+    let ended = run_and_drop(bench, "out", &format!("-T 1.5 --ignore-errors {code}"));
+    let ended = ended.expect_code(0);
+    let results = Results::read(&bench.place.path("out"));
+    results.assert_consistent();
+    let run = results.run();
+    assert_eq!(run["clients_lost"], 0, "{ended}");
+    assert!(run["transactions"].as_u64() > Some(0), "{ended}");
+    assert!(run["failed"]["by_code"][code].as_u64() > Some(1), "{ended}");
+}
+
+fn a_table_that_goes_ends_the_clients_and_the_report_is_printed(bench: &Bench<'_>) {
+    let ended = run_and_drop(bench, "out", "-T 60").expect_code(2);
+    let results = Results::read(&bench.place.path("out"));
+    results.assert_consistent();
+    let run = results.run();
+    assert_eq!(run["clients_lost"], 2, "{ended}");
+    assert_eq!(run["complete"], false, "{ended}");
+    assert!(run["transactions"].as_u64() > Some(0), "{ended}");
+    assert_eq!(run["failed"]["by_code"][missing_table(bench)], 2, "{ended}");
+    assert!(ended.stdout.contains("tps") && ended.stderr.contains("sbtest1"), "{ended}");
+}
+
+fn failures_are_counted_by_code_with_a_sample_of_each(bench: &Bench<'_>) {
+    bench.load(1, 10);
+    let file = script(
+        bench,
+        "\\set kind random(1, 2)\n\\if :kind = 1\nINSERT INTO sbtest1 (id, k) VALUES (1, 1);\n\
+         \\else\nSELECT 1 FROM there_is_no_such_table;\n\\endif",
+    );
+    let run = format!("run -c 1 -t 60 --ignore-errors duplicate,{} -f {file}", missing_table(bench));
+    let ended = bench.dbload(&run).expect_code(2);
+    let results = ended.results();
+    let failed = &results.run()["failed"];
+    let by_code = failed["by_code"].as_object().unwrap();
+    assert_eq!(by_code.len(), 2, "{failed}");
+    let sum: u64 = by_code.values().map(|count| count.as_u64().unwrap()).sum();
+    assert_eq!((sum, failed["total"].as_u64()), (60, Some(60)), "{failed}");
+    let samples = failed["samples"].as_array().unwrap();
+    let sampled: BTreeSet<&str> =
+        samples.iter().map(|sample| sample["code"].as_str().unwrap()).collect();
+    assert_eq!(sampled, by_code.keys().map(String::as_str).collect());
+    for code in by_code.keys() {
+        assert!(ended.stdout.contains(code), "{code}\n{ended}");
+    }
+}
+
+fn the_last_partial_interval_is_a_row(bench: &Bench<'_>) {
+    bench.load(1, 100);
+    let run = "run --workload point-select -c 2 -T 1 -P 0.4 --warmup 0";
+    let results = bench.dbload(run).expect_code(0).results();
+    results.assert_consistent();
+    let rows: Vec<(f64, bool)> =
+        results.intervals.iter().map(|row| (row.length_s, row.partial)).collect();
+    assert_eq!(rows, [(0.4, false), (0.4, false), (0.2, true)]);
 }

@@ -8,6 +8,7 @@ mod common;
 
 mod bench;
 mod cases;
+mod failures;
 mod interchange;
 mod statements;
 mod workloads;
