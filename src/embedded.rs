@@ -57,6 +57,7 @@ pub const FILES: &[(&str, &str)] = &[
     embedded!("sql/sbtest/postgres/found.sql"),
     embedded!("sql/sbtest/postgres/index.sql"),
     embedded!("sql/sbtest/postgres/keys.sql"),
+    embedded!("sql/sbtest/postgres/options.sql"),
     embedded!("sql/sbtest/postgres/size.sql"),
     embedded!("sql/sbtest/postgres/state_create.sql"),
     embedded!("sql/sbtest/postgres/state_drop.sql"),

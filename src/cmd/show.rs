@@ -11,7 +11,7 @@ use crate::embedded;
 use crate::report::Output;
 use crate::script::Dialect;
 use crate::suggest::did_you_mean;
-use crate::workload::source::{Source, header};
+use crate::workload::source::Source;
 use crate::workload::{CompileOptions, Workload, builtin};
 
 /// Lists the built-in workloads, prints one, or exports all files.
@@ -33,8 +33,8 @@ fn list(args: &ShowArgs) -> anyhow::Result<String> {
     let names: Vec<_> = builtin::script_names().chain(builtin::list_names()).collect();
     let width = names.iter().map(|name| name.len()).max().unwrap_or(0);
     for name in names {
-        let header = match builtin::list_text(name) {
-            Some(list) => header(list),
+        let header = match Source::list(name, args.data_dir.as_deref())? {
+            Some(list) => list.header(),
             None => Source::builtin(name, Dialect::default(), args.data_dir.as_deref())?.header(),
         };
         let title = header.title.unwrap_or_default();
@@ -45,8 +45,8 @@ fn list(args: &ShowArgs) -> anyhow::Result<String> {
 
 /// The text of a workload: as it stands, or statement by statement as an engine gets it.
 fn one(args: &ShowArgs, name: &str) -> anyhow::Result<String> {
-    if let Some(list) = builtin::list_text(name) {
-        return Ok(list.to_owned());
+    if let Some(list) = Source::list(name, args.data_dir.as_deref())? {
+        return Ok(list.text);
     }
     let Some(engine) = &args.engine else {
         return Ok(Source::builtin(name, Dialect::default(), args.data_dir.as_deref())?.text);

@@ -44,7 +44,8 @@ pub(crate) struct Upkeep {
     pub(crate) settle: bool,
     /// Tables that the database holds.
     pub(crate) tables: u32,
-    /// How tables are made anew, but for their size and seed.
+    /// How tables are made anew, but for their size and seed, and what an engine knows of how they
+    /// were made.
     pub(crate) remake: InitPlan,
 }
 
@@ -89,6 +90,7 @@ impl Upkeep {
         {
             talk.say("a test has used up the tables: making them anew");
             let plan = InitPlan { size: used.size, seed: used.seed, ..self.remake.clone() };
+            let plan = tables::sbtest::as_made(admin, self.sql, plan).await?;
             load::init(engine, self.sql, &plan, false, &mut LoadTalk::new(talk)).await?;
             let (left_pct, added_pct) = (used.left * 100.0, used.added * 100.0);
             notes.push(Warning::TablesRemade { left_pct, added_pct });

@@ -25,6 +25,11 @@ pub fn list_text(name: &str) -> Option<&'static str> {
 
 /// The workloads of a list, in order.
 pub fn list(name: &str) -> Option<Vec<&'static str>> {
-    let lines = list_text(name)?.lines().map(str::trim);
-    Some(lines.filter(|line| !line.is_empty() && !line.starts_with("--")).collect())
+    Some(in_list(list_text(name)?))
+}
+
+/// The workloads that the text of a list names, in order.
+pub fn in_list(text: &str) -> Vec<&str> {
+    let lines = text.lines().map(str::trim);
+    lines.filter(|line| !line.is_empty() && !line.starts_with("--")).collect()
 }

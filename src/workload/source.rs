@@ -156,6 +156,17 @@ impl Source {
         Ok(Self::new(name, text, Origin::Embedded))
     }
 
+    /// The text of a built-in list. A file of the same relative path under `data_dir` takes the place
+    /// of the embedded one.
+    pub fn list(name: &str, data_dir: Option<&Path>) -> Result<Option<Self>, SourceError> {
+        let Some(text) = builtin::list_text(name) else { return Ok(None) };
+        let given = data_dir.map(|dir| dir.join(format!("workloads/{name}.list")));
+        match given.filter(|path| path.exists()) {
+            Some(path) => Ok(Some(Self { name: name.to_owned(), ..Self::read(&path)? })),
+            None => Ok(Some(Self::new(name, text, Origin::Embedded))),
+        }
+    }
+
     /// The file as messages show it.
     pub fn file(&self) -> String {
         match &self.origin {
@@ -379,6 +390,19 @@ mod tests {
                 assert!(builtin::script_names().any(|known| known == name), "{list}: {name}");
             }
         }
+    }
+
+    #[test]
+    fn a_list_of_the_data_folder_takes_the_place_of_the_embedded_one() {
+        let dir = tempfile::tempdir().unwrap();
+        let of = |dir| Source::list("write-heavy", dir).unwrap().unwrap();
+        assert_eq!(builtin::in_list(&of(Some(dir.path())).text).len(), 10);
+        std::fs::create_dir(dir.path().join("workloads")).unwrap();
+        let text = "-- title: two\ninsert\n\n delete\n";
+        std::fs::write(dir.path().join("workloads/write-heavy.list"), text).unwrap();
+        assert_eq!(builtin::in_list(&of(Some(dir.path())).text), ["insert", "delete"]);
+        assert_eq!(of(None).origin, Origin::Embedded);
+        assert!(Source::list("insert", None).unwrap().is_none());
     }
 
     #[test]

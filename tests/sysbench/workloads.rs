@@ -110,6 +110,22 @@ fn write_heavy_runs_as_a_list_on_postgresql() {
 }
 
 #[test]
+fn tables_made_anew_keep_the_options_they_were_made_with() {
+    postgres::with_database("PG18", |db| {
+        let bench = Bench::postgres(db);
+        let options = "--table-size 50 --unlogged --fillfactor 70";
+        bench.dbload(&format!("init --workload sysbench {options}")).expect_code(0);
+        let made = "select relpersistence, reloptions from pg_class where relname = 'sbtest1'";
+        assert_eq!(bench.sql(made), "u|{fillfactor=70}");
+        bench.dbload("run --workload delete -c 1 -t 100").expect_code(0);
+        let ended = bench.dbload("run --workload update-one -c 1 -t 1").expect_code(0);
+        assert!(ended.output().contains("made anew"), "{ended}");
+        assert_eq!(bench.sql("select count(*) from sbtest1"), "50");
+        assert_eq!(bench.sql(made), "u|{fillfactor=70}");
+    });
+}
+
+#[test]
 fn write_heavy_runs_as_a_list_on_mysql() {
     mysql::with_database(|db| write_heavy_runs_as_a_list(&Bench::mysql(db)));
 }

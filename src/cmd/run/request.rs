@@ -89,8 +89,13 @@ fn steps(args: &LoadArgs) -> anyhow::Result<Vec<Vec<Part>>> {
         return Ok(args.sequence.clone());
     }
     let builtin = |name: &str| Part::Builtin(name.to_owned());
-    if let Some(list) = list(args)? {
-        let names = builtin::list(list).unwrap_or_default();
+    if let Some(name) = list(args)?
+        && let Some(list) = Source::list(name, args.data_dir.as_deref())?
+    {
+        let names = builtin::in_list(&list.text);
+        if names.is_empty() {
+            bail!("the list {name} ({}) names no workload: write one a line", list.place());
+        }
         return Ok(names.into_iter().map(|name| vec![builtin(name)]).collect());
     }
     let mut parts: Vec<Part> = args.workload.iter().map(|text| builtin(text)).collect();

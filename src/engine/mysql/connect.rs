@@ -127,6 +127,14 @@ impl Connector {
                 parts.unencrypted.store(true, Ordering::Relaxed);
                 self.within(Conn::new(parts.plain.clone())).await
             }
+            // The driver insists on the name although it was told not to: it gets one that fits.
+            Err(failure) if parts.target.tls == TlsMode::VerifyCa => {
+                let Some(name) = failure.name_of_server() else { return Err(failure) };
+                let ssl = encrypted.ssl_opts().cloned().unwrap_or_default();
+                let ssl = ssl.with_danger_tls_hostname_override(Some(name));
+                let again = OptsBuilder::from_opts(encrypted.clone()).ssl_opts(ssl);
+                self.within(Conn::new(again)).await
+            }
             result => result,
         }
     }

@@ -95,6 +95,17 @@ impl ConnectFailure {
         matches!(self, Self::Driver(Error::Driver(DriverError::NoClientSslFlagFromServer)))
     }
 
+    /// The first name in a certificate that was refused because it is for other names.
+    pub(super) fn name_of_server(&self) -> Option<String> {
+        let Self::Driver(Error::Io(error)) = self else { return None };
+        let text = error.to_string();
+        let (_, names) = text.split_once("only valid for ")?;
+        let (kind, rest) = names.split_once('(')?;
+        let name = rest.split_once(')')?.0.trim_matches('"');
+        // Any label fits a wildcard.
+        matches!(kind, "DnsName" | "IpAddress").then(|| name.replacen('*', "any", 1))
+    }
+
     /// Whether the login was refused and a password may change that.
     pub(super) fn wants_password(&self, target: &MySqlTarget) -> bool {
         target.password.is_none()

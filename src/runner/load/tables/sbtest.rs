@@ -7,6 +7,7 @@ use crate::schema::check::{Origin, VerifyReport};
 use crate::schema::columns::Found;
 use crate::schema::ddl::write_states;
 use crate::schema::files::SchemaSql;
+use crate::schema::plan::InitPlan;
 use crate::schema::sbtest::check::{self, Counted, TableState};
 use crate::schema::sbtest::table_name;
 use crate::workload::source::RowChange;
@@ -175,6 +176,25 @@ pub(crate) async fn used_up<A: Admin>(
     let is_used_up = left < 1.0 - TOLERATED || added > TOLERATED;
     let seed = i64::try_from(seed).unwrap_or(0).cast_unsigned();
     Ok(is_used_up.then_some(UsedUp { left, added, size: found.size, seed }))
+}
+
+/// `plan` with the options that the first table was made with, where an engine has such.
+pub(crate) async fn as_made<A: Admin>(
+    admin: &mut A,
+    sql: SchemaSql,
+    plan: InitPlan,
+) -> Result<InitPlan, LoadError> {
+    let statement = sql.for_tables("options", 1..=1, &[]).concat();
+    if statement.is_empty() {
+        return Ok(plan);
+    }
+    let row = first_row(admin, &statement, "looking at the tables' options").await?;
+    let mut cells = row.ok_or(LoadError::NoRow("options.sql"))?.into_iter();
+    let mut cell = || cells.next().flatten();
+    let unlogged = cell().as_deref() == Some("t");
+    let fillfactor = cell().and_then(|percent| percent.parse().ok()).unwrap_or(100);
+    let (tablespace, index_tablespace) = (cell(), cell());
+    Ok(InitPlan { unlogged, fillfactor, tablespace, index_tablespace, ..plan })
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a share for a decision and for the eye")]
