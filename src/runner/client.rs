@@ -134,11 +134,8 @@ impl<'a> Client<'a> {
             }
             tokio::time::sleep(back_off(attempt)).await;
             attempt += 1;
-            let connected = if self.is_alone {
-                engine.connect_alone().await
-            } else {
-                engine.connect().await
-            };
+            let connected =
+                if self.is_alone { engine.connect_alone().await } else { engine.connect().await };
             let mut conn = match connected {
                 Ok(conn) => conn,
                 Err(error) => {

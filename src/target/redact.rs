@@ -150,7 +150,10 @@ mod tests {
     #[test]
     fn a_sentence_loses_its_urls_passwords_and_nothing_else() {
         for (given, wanted) in [
-            ("no server: postgres://u:hunter2@h/db is wrong", "no server: postgres://u:***@h/db is wrong"),
+            (
+                "no server: postgres://u:hunter2@h/db is wrong",
+                "no server: postgres://u:***@h/db is wrong",
+            ),
             ("bad (\"mysql://u:hun#ter2@h\")", "bad (***@h\")"),
             ("words host=h password=hunter2 dbname=x", "words host=h password=*** dbname=x"),
         ] {

@@ -303,7 +303,8 @@ fn failures_are_counted_by_code_with_a_sample_of_each(bench: &Bench<'_>) {
         "\\set kind random(1, 2)\n\\if :kind = 1\nINSERT INTO sbtest1 (id, k) VALUES (1, 1);\n\
          \\else\nSELECT 1 FROM there_is_no_such_table;\n\\endif",
     );
-    let run = format!("run -c 1 -t 60 --ignore-errors duplicate,{} -f {file}", missing_table(bench));
+    let run =
+        format!("run -c 1 -t 60 --ignore-errors duplicate,{} -f {file}", missing_table(bench));
     let ended = bench.dbload(&run).expect_code(2);
     let results = ended.results();
     let failed = &results.run()["failed"];

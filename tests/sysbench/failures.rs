@@ -216,9 +216,8 @@ fn half_a_transaction_is_never_committed_by_the_next_try() {
         let text = "BEGIN;\nUPDATE two SET n = n + 1 WHERE id = 1;\n\
                     UPDATE two SET n = n - 1 WHERE id = 2;\nCOMMIT;\n";
         std::fs::write(&script, text).unwrap();
-        let mut holder = db.session(
-            "begin; update two set n = n where id = 2; select sleep(3); rollback",
-        );
+        let mut holder =
+            db.session("begin; update two set n = n where id = 2; select sleep(3); rollback");
         wait_until("the lock", || {
             db.number("select count(*) from information_schema.innodb_trx") > 0
         });
