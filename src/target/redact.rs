@@ -35,9 +35,14 @@ pub fn redact(text: &str) -> String {
 /// where it is read.
 pub fn redact_sentence(text: &str) -> String {
     text.split_inclusive(char::is_whitespace)
-        .map(|word| match word.contains("://") || word.to_ascii_lowercase().contains("password=") {
-            true => redact(word),
-            false => word.to_owned(),
+        .map(|piece| {
+            let word = piece.trim_end();
+            let is_suspect =
+                word.contains("://") || word.to_ascii_lowercase().contains("password=");
+            match is_suspect {
+                true => format!("{}{}", redact(word), &piece[word.len()..]),
+                false => piece.to_owned(),
+            }
         })
         .collect()
 }

@@ -41,9 +41,10 @@ fn locked_for_a_while(bench: &Bench<'_>, hold: impl FnOnce() -> Child, by_code: 
     let expected = ["1205", "1213", "1062", "1020"];
     assert!(codes(run).iter().all(|code| expected.contains(code)), "{run}");
     if by_code {
-        assert!(number(&run["failed"]["by_code"], "1205") >= 8, "{ended}");
+        // How many wait for that row, and not for one that waits, is chance.
+        assert!(number(&run["failed"]["by_code"], "1205") > 0, "{ended}");
     } else {
-        assert!(number(run, "retries") >= 8, "{ended}");
+        assert!(number(run, "retries") > 0, "{ended}");
     }
     // A delete without its insert would have taken a row away.
     assert_eq!(bench.sql("select count(*) from sbtest1"), "20", "{ended}");
