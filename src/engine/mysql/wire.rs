@@ -520,7 +520,7 @@ mod tests {
             bytes.push(u8::try_from(number + 1).unwrap());
             bytes.extend_from_slice(reply);
         }
-        let stream = tokio::io::join(std::io::Cursor::new(bytes), tokio::io::sink());
+        let stream = tokio::io::join(io::Cursor::new(bytes), tokio::io::sink());
         Wire::new(Box::new(stream), CapabilityFlags::CLIENT_DEPRECATE_EOF)
     }
 
