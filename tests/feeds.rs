@@ -39,7 +39,7 @@ fn integer(text: &str) -> u64 {
 #[test]
 fn the_log_has_every_transaction_of_the_window_in_order() {
     let place = Place::new();
-    let args = "run --init --scale 1 -c 3 -T 2 -P 0.5 --warmup 500ms -l";
+    let args = "run --init --scale 1 -S -c 3 -T 2 -P 0.5 --warmup 500ms -l";
     let results = dbload(&place, args).expect_code(0).results();
     let log = log_of(&results);
     assert_eq!(log.len() as u64, number(results.run(), "transactions"));
