@@ -121,6 +121,8 @@ pub const FILES: &[(&str, &str)] = &[
     embedded!("sql/tpcb/sqlite/state_write.sql"),
     embedded!("sql/tpcb/sqlite/vacuum.sql"),
     embedded!("workloads/delete.sql"),
+    embedded!("workloads/fio/random.fio"),
+    embedded!("workloads/fio/wal.fio"),
     embedded!("workloads/insert.sql"),
     embedded!("workloads/mysql/insert.sql"),
     embedded!("workloads/point-select.sql"),

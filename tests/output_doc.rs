@@ -10,6 +10,7 @@ use dbload::result::comparison::{Comparison, LevelComparison, Verdict};
 use dbload::result::counters::{HOST, HostCounters, SERVER, ServerCounters};
 use dbload::result::environment::{self, Machine, Storage};
 use dbload::result::interval::HEADER;
+use dbload::result::probe::{Probe, ProbeFlush, ProbeIo};
 use dbload::result::run::{Failed, FailureSample, Outage, Script, Statement, StatementRates};
 use dbload::result::summary::{Arm, Program, SCHEMA};
 use dbload::result::{Dip, DipEvents, Environment, Event, LatencyMs, Run, Summary, Variance};
@@ -74,6 +75,15 @@ fn free<V>(value: V) -> BTreeMap<String, V> {
 
 fn storage() -> Storage {
     Storage { geometry: free(String::new()), ..Storage::default() }
+}
+
+fn full_probe() -> Probe {
+    Probe {
+        read: Some(ProbeIo::default()),
+        write: Some(ProbeIo::default()),
+        flush: Some(ProbeFlush::default()),
+        ..Probe::default()
+    }
 }
 
 fn full_server() -> ServerCounters {
@@ -210,6 +220,8 @@ fn full_summary() -> Summary {
         }],
         runs: vec![full_run()],
         comparisons: vec![full_comparison()],
+        probes: vec![full_probe()],
+        probe_comparisons: vec![full_comparison()],
     }
 }
 

@@ -318,6 +318,37 @@ fn mariadb_is_made_started_and_stopped() {
     }
 }
 
+#[test]
+fn storages_are_probed_before_each_round() {
+    let place = Place::new();
+    let probe = "[probe]\nfio = true\nduration = \"1s\"\nsize_mb = 8\n";
+    plan(&place, "rounds = 2", &format!("{probe}{SQLITE}"));
+    let path = place.path("plan.toml");
+    let args = ["study", "plan.toml", "--out", "results"];
+    let refused = place.dbload_with_env(&args, &[("PATH", "/nowhere")]).expect_code(1);
+    assert!(refused.stderr.contains("plan.toml, line 8: [probe]: fio cannot be run"), "{refused}");
+    assert!(refused.stderr.contains("apt-get install fio"), "{refused}");
+    assert!(!place.path("results").exists() && path.is_file());
+    if std::process::Command::new("fio").arg("--version").output().is_err() {
+        assert!(!required("fio"), "no fio");
+        eprintln!("skipped: no fio");
+        return;
+    }
+    let ended = study(&place, &["plan.toml", "--out", "results"]).expect_code(0);
+    let summary = summary(&place, "results");
+    let probes = summary["probes"].as_array().expect("probes");
+    let named = |key: &str| probes.iter().filter_map(|p| p[key].as_str()).collect::<Vec<_>>();
+    assert_eq!(named("job"), ["random", "wal"].repeat(4), "{ended}");
+    assert!(probes.iter().all(|probe| probe["write"]["iops"].as_f64() > Some(0.0)), "{ended}");
+    assert!(probes[0]["read"]["clat_p99_ms"].as_f64() > Some(0.0), "{ended}");
+    assert!(probes[1]["flush"]["p99_ms"].as_f64() > Some(0.0), "{ended}");
+    let compared = summary["probe_comparisons"].as_array().expect("comparisons");
+    assert!(compared.iter().any(|c| c["workload"] == "fio wal" && c["arm"] == "b"), "{ended}");
+    assert!(ended.stdout.contains("fio random"), "{ended}");
+    assert!(place.path("results/probes/001-a-wal.json").is_file(), "{ended}");
+    assert!(!place.path("one/dbload-fio-probe/wal.probe").exists(), "{ended}");
+}
+
 /// Whether a test that needs this must not be skipped.
 fn required(what: &str) -> bool {
     std::env::var("DBLOAD_REQUIRE").is_ok_and(|all| all.split(',').any(|one| one == what))

@@ -4,10 +4,12 @@ use anyhow::Context;
 
 use super::Exit;
 use super::signals::Signals;
+use crate::compare::probes::compare_probes;
 use crate::compare::{Question, compare_runs, fair};
 use crate::report::cells::CellsFolder;
 use crate::report::text::Look;
 use crate::report::{Output, Talk, html, report_width, text};
+use crate::result::probe::Probe;
 use crate::result::summary::{Program, SCHEMA};
 use crate::result::{Summary, Warning};
 use crate::stats::verdict::MIN_ROUNDS;
@@ -47,6 +49,8 @@ impl Gathering {
             arms: Vec::new(),
             runs: Vec::new(),
             comparisons: Vec::new(),
+            probes: Vec::new(),
+            probe_comparisons: Vec::new(),
         };
         folder.write_summary(&summary)?;
         Ok(Self { folder, summary, planned, done: 0 })
@@ -74,6 +78,17 @@ impl Gathering {
             self.summary.runs.push(run);
         }
         Ok(self.folder.write_summary(&self.summary)?)
+    }
+
+    /// Adds what fio found about the storages.
+    pub(super) fn add_probes(&mut self, probes: Vec<Probe>) -> anyhow::Result<()> {
+        self.summary.probes.extend(probes);
+        Ok(self.folder.write_summary(&self.summary)?)
+    }
+
+    /// Compares the storages by their probes.
+    pub(super) fn compare_probes(&mut self, question: Question<'_>) {
+        self.summary.probe_comparisons = compare_probes(&self.summary.probes, question).comparisons;
     }
 
     /// Adds a warning about the whole, once.

@@ -5,6 +5,7 @@
 //! becomes entries of `summary.json` and warnings.
 
 pub mod fair;
+pub mod probes;
 
 use crate::result::Run;
 use crate::result::comparison::{Comparison, LevelComparison};

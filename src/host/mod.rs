@@ -6,6 +6,7 @@
 
 pub(crate) mod disk;
 pub(crate) mod facts;
+pub(crate) mod fio;
 pub(crate) mod proc;
 
 use std::collections::BTreeMap;

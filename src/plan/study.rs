@@ -20,6 +20,9 @@ pub use load::{Cache, Load, Part, Prepare, Size, Step};
 const DEFAULT_ROUNDS: u32 = 8;
 /// The difference that matters when the plan says nothing, as a fraction.
 const DEFAULT_MARGIN: f64 = 0.03;
+/// Time and size of a probe when the plan says nothing.
+const PROBE_DURATION: Duration = Duration::from_secs(10);
+const PROBE_MB: u32 = 1024;
 /// A plan with everything in it, explained.
 pub const EXAMPLE: &str = include_str!("../../docs/examples/study.toml");
 
@@ -42,10 +45,23 @@ pub struct StudyPlan {
     pub out: Option<PathBuf>,
     /// What is run.
     pub load: Load,
+    /// Probes of the storages with fio, where they are asked for.
+    pub probe: Option<Probe>,
     /// Servers times storages, and the baseline a second time where that is asked for.
     pub arms: Vec<ArmPlan>,
     /// The text of the plan.
     pub text: String,
+}
+
+/// Probes of the storages before each round.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Probe {
+    /// How long each job runs.
+    pub duration: Duration,
+    /// Size of its file.
+    pub size_bytes: u64,
+    /// Line in the plan.
+    pub line: usize,
 }
 
 /// One server on one storage.
@@ -113,6 +129,14 @@ struct StorageFile {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
+struct ProbeFile {
+    fio: bool,
+    duration: Option<Spanned<String>>,
+    size_mb: Option<Spanned<u32>>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct PlanFile {
     rounds: Option<Spanned<u32>>,
     seed: Option<u64>,
@@ -123,6 +147,7 @@ struct PlanFile {
     settle: Option<Spanned<String>>,
     out: Option<PathBuf>,
     load: load::LoadFile,
+    probe: Option<Spanned<ProbeFile>>,
     server: Spanned<Vec<Spanned<Server>>>,
     storage: Spanned<Vec<Spanned<StorageFile>>>,
 }
@@ -198,6 +223,7 @@ pub fn parse(file: &Path, text: &str) -> Result<StudyPlan, StudyPlanError> {
     };
     let settle = plan.settle.as_ref().map_or(Ok(Duration::from_secs(1)), |s| source.duration(s))?;
     let load = load::read(&source, &plan.load)?;
+    let probe = plan.probe.as_ref().map_or(Ok(None), |probe| read_probe(&source, probe))?;
     let arms = arms(&source, &plan)?;
     let baseline = match &plan.baseline {
         None => arms[0].name.clone(),
@@ -218,6 +244,7 @@ pub fn parse(file: &Path, text: &str) -> Result<StudyPlan, StudyPlanError> {
         settle,
         out: plan.out,
         load,
+        probe,
         arms: with_twin(arms, plan.aa),
         text: text.to_owned(),
     };
@@ -246,6 +273,24 @@ fn with_twin(mut arms: Vec<ArmPlan>, aa: bool) -> Vec<ArmPlan> {
         arms.push(twin);
     }
     arms
+}
+
+fn read_probe(
+    source: &Source<'_>,
+    probe: &Spanned<ProbeFile>,
+) -> Result<Option<Probe>, StudyPlanError> {
+    let ProbeFile { fio, duration, size_mb } = probe.get_ref();
+    let seconds = duration.as_ref().map_or(Ok(PROBE_DURATION), |text| source.duration(text))?;
+    if let Some(text) = duration.as_ref().filter(|_| seconds < Duration::from_secs(1)) {
+        return Err(source.error(&text.span(), "a probe takes 1s or longer"));
+    }
+    let megabytes = size_mb.as_ref().map_or(PROBE_MB, |size| *size.get_ref());
+    if let Some(size) = size_mb.as_ref().filter(|size| *size.get_ref() == 0) {
+        return Err(source.error(&size.span(), "size_mb = 0: give 1 or more"));
+    }
+    let line = source.line(&probe.span());
+    let size_bytes = u64::from(megabytes) << 20;
+    Ok(fio.then_some(Probe { duration: seconds, size_bytes, line }))
 }
 
 /// Servers times storages.

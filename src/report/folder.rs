@@ -316,6 +316,8 @@ mod tests {
             arms: vec![],
             runs: vec![],
             comparisons: vec![],
+            probes: vec![],
+            probe_comparisons: vec![],
         }
     }
 

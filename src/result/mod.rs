@@ -7,6 +7,7 @@ pub mod counters;
 pub mod environment;
 pub mod event;
 pub mod interval;
+pub mod probe;
 pub mod run;
 pub mod summary;
 pub mod variance;

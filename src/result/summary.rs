@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::comparison::Comparison;
 use super::environment::Storage;
+use super::probe::Probe;
 use super::run::Run;
 
 /// The version of `summary.json` that this program writes and reads.
@@ -35,6 +36,12 @@ pub struct Summary {
     pub runs: Vec<Run>,
     /// Arms against the baseline; empty with one arm.
     pub comparisons: Vec<Comparison>,
+    /// What fio found about the storages of a study; empty where it was not asked.
+    #[serde(default)]
+    pub probes: Vec<Probe>,
+    /// Storages against that of the baseline, by their probes.
+    #[serde(default)]
+    pub probe_comparisons: Vec<Comparison>,
 }
 
 /// The program that measured.

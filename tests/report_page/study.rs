@@ -274,6 +274,8 @@ impl Study {
             arms: self.arms.iter().enumerate().map(arm).collect(),
             runs,
             comparisons,
+            probes: Vec::new(),
+            probe_comparisons: Vec::new(),
         }
     }
 

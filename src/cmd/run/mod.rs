@@ -289,6 +289,8 @@ impl<'a> Job<'a> {
             }],
             runs: Vec::new(),
             comparisons: Vec::new(),
+            probes: Vec::new(),
+            probe_comparisons: Vec::new(),
         })
     }
 

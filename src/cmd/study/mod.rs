@@ -1,6 +1,7 @@
 //! `dbload study`: every server on every storage, measured in turn from one plan file.
 
 mod arms;
+mod probes;
 mod ready;
 mod steps;
 mod storage;
@@ -26,6 +27,7 @@ use crate::target::Env;
 use crate::units::format_duration;
 
 use arms::{Running, StudyArm};
+use probes::Probes;
 use steps::{Group, Steps};
 
 /// What a cell takes beside its window: connecting, vacuum, start and stop of a server.
@@ -45,6 +47,7 @@ pub(crate) async fn study(args: StudyArgs, env: &Env, signals: &Signals) -> anyh
     let plan = parse(file, &text)?;
     let steps = steps::read(&plan)?;
     arms::check(&plan)?;
+    probes::check(&plan)?;
     storage::check(&plan, &steps)?;
     let order = draw(plan.seed, plan.rounds, plan.arms.len(), &plan.load.clients);
     if args.dry_run {
@@ -98,16 +101,38 @@ fn outline(plan: &StudyPlan, steps: &Steps, order: &[Cell]) -> String {
     if let [_, _, ..] = &steps.names[..] {
         text.push_str(&format!("each runs {}, one after the other\n", steps.names.join(", ")));
     }
+    let mut whole = each.saturating_mul(cells);
+    if let Some(probe) = &plan.probe {
+        let storages = distinct(plan.arms.iter().map(|arm| arm.storage.as_str()));
+        let jobs = u32::try_from(2 * storages.len()).unwrap_or(u32::MAX);
+        whole += probe.duration.saturating_mul(jobs).saturating_mul(plan.rounds);
+        text.push_str(&format!(
+            "before each round fio on {}, {} for each of two jobs\n",
+            storages.join(", "),
+            format_duration(probe.duration)
+        ));
+    }
     text.push_str(&format!(
         "{} runs of {} after {} of warm-up, baseline {}: about {}, and the loading of {} arms\n",
         cells.saturating_mul(workloads),
         format_duration(load.duration),
         format_duration(load.warmup),
         plan.baseline,
-        format_duration(each.saturating_mul(cells)),
+        format_duration(whole),
         plan.arms.len()
     ));
     text
+}
+
+/// Values in the order of first appearance.
+fn distinct<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
+    let mut seen = Vec::new();
+    for value in values {
+        if !seen.contains(&value) {
+            seen.push(value);
+        }
+    }
+    seen
 }
 
 struct Study<'a> {
@@ -136,7 +161,13 @@ impl Study<'_> {
                 }
             }
         }
+        let probes = Probes::new(self.plan, self.gathering.folder.path());
+        let mut probed = 0;
         for (cell, number) in order.iter().zip(1..) {
+            if let Some(probes) = probes.as_ref().filter(|_| cell.round > probed) {
+                probed = cell.round;
+                self.probe(probes, cell.round).await;
+            }
             if self.signals.exit().is_some() {
                 break;
             }
@@ -163,8 +194,25 @@ impl Study<'_> {
             self.talk.insist("interrupted before anything was measured");
             return Ok(self.signals.exit().unwrap_or(Exit::Interrupted));
         }
+        if let Some(arm) = self.plan.arms.iter().find(|arm| arm.name == self.plan.baseline) {
+            let question = Question { baseline: &arm.storage, margin: self.plan.margin };
+            self.gathering.compare_probes(question);
+        }
         let question = Question { baseline: &self.plan.baseline, margin: self.plan.margin };
         self.gathering.finish(question, self.args.json, self.signals, &mut self.talk)
+    }
+
+    /// Probes the storages before a round. The study goes on without what fails.
+    async fn probe(&mut self, probes: &Probes, round: u32) {
+        match probes.round(round, self.signals, &mut self.talk).await {
+            Ok(Some(found)) => {
+                if let Err(error) = self.gathering.add_probes(found) {
+                    self.gathering.warn(format!("probes could not be stored: {error:#}"));
+                }
+            }
+            Ok(None) => {}
+            Err(error) => self.gathering.warn(format!("a probe failed: {error:#}")),
+        }
     }
 
     /// One cell: kept where it is there, else measured on a server of its own.

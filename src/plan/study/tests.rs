@@ -46,6 +46,19 @@ fn the_example_is_a_plan() {
 }
 
 #[test]
+fn every_example_is_a_plan() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/examples");
+    let mut read_plans = 0;
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let text = std::fs::read_to_string(entry.unwrap().path()).unwrap();
+        let text = text.replace("/mnt/ext4", "/tmp").replace("/mnt/xfs", "/");
+        read(&text.replace("/mnt/btrfs", "/")).unwrap();
+        read_plans += 1;
+    }
+    assert!(read_plans >= 5, "{read_plans}");
+}
+
+#[test]
 fn every_misuse_names_its_line_and_what_to_do() {
     // What is changed into what, the line, and a part of the message.
     for (from, to, line, part) in [

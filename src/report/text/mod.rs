@@ -4,6 +4,7 @@
 //! `docs/output.md` defines every figure.
 
 mod parts;
+mod probes;
 mod table;
 mod verdict;
 mod wrap;
@@ -48,6 +49,7 @@ pub fn report(summary: &Summary, look: Look) -> String {
         // A table of every run would be a hundred lines: they are in the folder.
         sections.push(notes(summary, width));
         sections.push(failures(&groups, width));
+        sections.push(probes::probes(summary, width));
         sections.extend(verdict::sections(summary, width));
     }
     joined(&sections)
