@@ -3,6 +3,7 @@
 
 mod compare;
 mod feeds;
+mod format;
 mod others;
 mod study;
 
@@ -17,8 +18,9 @@ use crate::plan::study::Part;
 use crate::schema::sbtest::{MAX_TABLE_SIZE, MAX_TABLES};
 use crate::units::{self, BareUnit, UnitError};
 
-pub(crate) use compare::CompareArgs;
+pub(crate) use compare::{CompareArgs, CompareFilesArgs};
 pub(crate) use feeds::{FeedArgs, ProgressFormat};
+pub(crate) use format::FormatArgs;
 pub(crate) use others::{CleanArgs, ReportArgs, ShowArgs, VerifyArgs};
 pub(crate) use study::StudyArgs;
 
@@ -52,6 +54,8 @@ pub(crate) enum Command {
     Run(Box<RunArgs>),
     /// Compare servers and storages that dbload makes itself, with a verdict
     Study(StudyArgs),
+    /// Compare results on disk, with a verdict
+    Compare(CompareFilesArgs),
     /// Print the report of results on disk, and draw their page
     Report(ReportArgs),
     /// Check that the tables add up after runs
@@ -363,9 +367,8 @@ pub(crate) struct ResultArgs {
     /// Print the figures of each statement
     #[arg(long, short = 'r', visible_alias = "report-per-command")]
     pub(crate) report_per_statement: bool,
-    /// Print summary.json on standard output, and nothing else
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) format: FormatArgs,
     /// Check at the end that the tables add up
     #[arg(long)]
     pub(crate) verify: bool,

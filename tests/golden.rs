@@ -4,7 +4,9 @@
 //! The files under `data/results` also hold the reader to every document it has ever written.
 #![expect(clippy::unwrap_used, reason = "a file that cannot be read is a failed test")]
 
-use dbload::report::text::{Look, report, warnings};
+use dbload::report::csv;
+use dbload::report::spark::Marks;
+use dbload::report::text::{Look, markdown, report, report_with_series, warnings};
 use dbload::result::{Summary, Warning};
 use dbload::stats::precision::TooShort;
 
@@ -43,6 +45,54 @@ fn sweep_at_120_columns() {
 #[test]
 fn sweep_at_40_columns() {
     insta::assert_snapshot!(shown("sweep", 40));
+}
+
+/// A run over time for each run of the file: steady, with a dip, with a stall.
+fn series(summary: &Summary) -> Vec<Vec<f64>> {
+    let rate = |second: u32| match second {
+        20..25 => 0.4,
+        40 => 0.0,
+        _ => 1.0 - 0.02 * f64::from(second % 4),
+    };
+    summary.runs.iter().map(|run| (0..60).map(|second| run.tps * rate(second)).collect()).collect()
+}
+
+#[test]
+fn runs_over_time_are_lines_of_marks_that_fit() {
+    let summary = summary("sweep");
+    let series = series(&summary);
+    let shown = |width, marks| {
+        let look = Look { width, statements: false };
+        let text = report_with_series(&summary, look, &series, marks);
+        let section = text.split("\n\n").find(|section| section.starts_with("Throughput over"));
+        let section = section.unwrap().to_owned();
+        assert!(section.lines().all(|line| line.chars().count() <= width), "{section}");
+        section
+    };
+    for (width, marks, full, stall) in [
+        (40, Marks::Blocks, '█', '▁'),
+        (80, Marks::Ascii, '#', '_'),
+        (200, Marks::Blocks, '█', '▁'),
+    ] {
+        let section = shown(width, marks);
+        let runs = section.lines().filter(|line| line.contains(full) && line.contains(stall));
+        assert_eq!(runs.count(), summary.runs.len(), "{section}");
+    }
+}
+
+#[test]
+fn every_run_has_a_row_in_markdown_and_csv() {
+    for name in ["sweep", "arms", "failed"] {
+        let summary = summary(name);
+        assert_eq!(csv::runs(&summary).lines().count(), 1 + summary.runs.len(), "{name}");
+        let text = markdown(&summary);
+        for table in text.split("\n\n").filter(|part| part.starts_with('|')) {
+            let bars = |line: &str| line.replace("\\|", "").matches('|').count();
+            let columns = table.lines().next().map(bars);
+            assert!(table.lines().all(|line| Some(bars(line)) == columns), "{name}: {table}");
+        }
+        assert!(text.contains("- warning: ") || summary.warnings.is_empty(), "{name}: {text}");
+    }
 }
 
 #[test]

@@ -5,6 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use dbload::plan::Protocol;
+use dbload::report::csv::{RATIO_COLUMNS, RUN_COLUMNS};
 use dbload::report::samples::LEADING;
 use dbload::result::comparison::{Comparison, LevelComparison, Verdict};
 use dbload::result::counters::{HOST, HostCounters, SERVER, ServerCounters};
@@ -168,6 +169,7 @@ fn full_run() -> Run {
         client_cpu_us_per_txn: Some(1.0),
         warnings: vec![],
         complete: true,
+        unknown: vec![],
     }
 }
 
@@ -256,6 +258,12 @@ fn no_field_is_defined_that_summary_json_does_not_have() {
 #[test]
 fn columns_of_intervals_csv_are_defined_in_their_order() {
     assert_eq!(columns_in(&section("## `intervals.csv`")), HEADER);
+}
+
+#[test]
+fn columns_of_the_printed_csv_are_defined_in_their_order() {
+    assert_eq!(columns_in(&section("## Reports as CSV")), RUN_COLUMNS);
+    assert_eq!(columns_in(&section("### Ratios as CSV")), RATIO_COLUMNS);
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::TargetArgs;
+use super::{FormatArgs, TargetArgs};
 
 /// `dbload report`
 #[derive(Debug, Args)]
@@ -18,6 +18,8 @@ pub(crate) struct ReportArgs {
     /// Print the figures of each statement
     #[arg(long, short = 'r', visible_alias = "report-per-command")]
     pub(crate) report_per_statement: bool,
+    #[command(flatten)]
+    pub(crate) format: FormatArgs,
 }
 
 /// `dbload verify`

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::TalkArgs;
+use super::{FormatArgs, TalkArgs};
 
 /// `dbload study`
 #[derive(Debug, Args)]
@@ -24,9 +24,8 @@ pub(crate) struct StudyArgs {
     /// Folder for the results [default: that of the plan, or dbload-results/TIME-study]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// Print summary.json on standard output, and nothing else
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) format: FormatArgs,
     #[command(flatten)]
     pub(crate) talk: TalkArgs,
 }

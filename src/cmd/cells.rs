@@ -7,8 +7,7 @@ use super::signals::Signals;
 use crate::compare::probes::compare_probes;
 use crate::compare::{Question, compare_runs, fair};
 use crate::report::cells::CellsFolder;
-use crate::report::text::Look;
-use crate::report::{Output, Talk, html, report_width, text};
+use crate::report::{Format, Output, Talk, html, report_width, text};
 use crate::result::probe::Probe;
 use crate::result::summary::{Program, SCHEMA};
 use crate::result::{Summary, Warning};
@@ -108,11 +107,11 @@ impl Gathering {
         self.folder.discard();
     }
 
-    /// Compares, writes and prints. `json` prints `summary.json` in place of the report.
+    /// Compares, writes and prints.
     pub(super) fn finish(
         mut self,
         question: Question<'_>,
-        json: bool,
+        format: Format,
         signals: &Signals,
         talk: &mut Talk,
     ) -> anyhow::Result<Exit> {
@@ -146,13 +145,8 @@ impl Gathering {
             is_written = false;
             self.warn(Warning::NotWritten { why: error.to_string() }.to_string());
         }
-        let width = report_width();
-        let report = match json {
-            true => self.summary.to_json()?,
-            false => text::report(&self.summary, Look { width, statements: false }),
-        };
-        let printed = Output::stdout().write(&report);
-        for line in text::warnings(&self.summary, width).lines() {
+        let printed = Output::stdout().write(&format.of(&self.summary, false, &[])?);
+        for line in text::warnings(&self.summary, report_width()).lines() {
             talk.insist(line);
         }
         talk.insist(&format!("results: {}", self.folder.path().display()));

@@ -2,12 +2,14 @@
 
 mod cells;
 mod clean;
+mod compare;
 mod engines;
 mod init;
 mod report;
 mod run;
 mod show;
 mod signals;
+mod sources;
 mod study;
 mod tables;
 mod verify;
@@ -33,6 +35,8 @@ pub(crate) enum Exit {
     Refused = 1,
     /// Measured, but a client was lost, everything failed, or a check failed.
     Impaired = 2,
+    /// The condition of `--fail-if` holds.
+    ConditionHolds = 3,
     /// SIGINT.
     Interrupted = 130,
     /// SIGHUP.
@@ -104,8 +108,9 @@ async fn dispatch(command: Command) -> anyhow::Result<Exit> {
     let signals = Signals::listen()?;
     match command {
         Command::Init(args) => init::init(args, &env, &signals).await,
-        Command::Run(args) => run::run(*args, &env, &signals).await,
-        Command::Study(args) => study::study(args, &env, &signals).await,
+        Command::Run(args) => Box::pin(run::run(*args, &env, &signals)).await,
+        Command::Study(args) => Box::pin(study::study(args, &env, &signals)).await,
+        Command::Compare(args) => compare::compare(&args),
         Command::Report(args) => report::report(&args),
         Command::Verify(args) => verify::verify(args, &env, &signals).await,
         Command::Clean(args) => clean::clean(args, &env, &signals).await,

@@ -6,8 +6,7 @@ use anyhow::{Context, bail};
 
 use super::Exit;
 use crate::cli::ReportArgs;
-use crate::report::text::{self, Look};
-use crate::report::{Output, Style, Talk, html, report_width};
+use crate::report::{Output, Style, Talk, html, report_width, text};
 
 /// Prints the report of each folder and writes its page.
 pub(crate) fn report(args: &ReportArgs) -> anyhow::Result<Exit> {
@@ -27,10 +26,10 @@ pub(crate) fn report(args: &ReportArgs) -> anyhow::Result<Exit> {
     let all: Vec<(&Path, html::Results)> =
         args.folders.iter().map(|folder| read(folder.as_path())).collect::<anyhow::Result<_>>()?;
     for (folder, results) in &all {
-        let width = report_width();
-        let look = Look { width, statements: args.report_per_statement };
-        output.write(&text::report(&results.summary, look)).context("printing the report")?;
-        for line in text::warnings(&results.summary, width).lines() {
+        let format = args.format.format();
+        let shown = format.of(&results.summary, args.report_per_statement, &results.series())?;
+        output.write(&shown).context("printing the report")?;
+        for line in text::warnings(&results.summary, report_width()).lines() {
             talk.insist(line);
         }
         let page = args.html.clone().unwrap_or_else(|| folder.join(html::FILE_NAME));

@@ -4,7 +4,10 @@
 //! Pure. The arithmetic is in `stats`; here runs become its observations, and what it found
 //! becomes entries of `summary.json` and warnings.
 
+pub mod alike;
+pub mod csv;
 pub mod fair;
+pub mod gate;
 pub mod probes;
 
 use crate::result::Run;
@@ -133,11 +136,7 @@ fn compare(
     let baseline = arm(question.baseline);
     let others: Vec<Arm> =
         names.iter().filter(|name| **name != question.baseline).map(|name| arm(name)).collect();
-    let rounds: Vec<u32> = observations.iter().map(|o| o.round).collect();
-    let design = match is_interleaved(&rounds) {
-        true => Design::Interleaved,
-        false => Design::OneAfterTheOther,
-    };
+    let design = design(observations);
     let rules = Rules { design, margin: question.margin, better: metric.better };
     let mut warnings = Vec::new();
     if design == Design::OneAfterTheOther && !others.is_empty() {
@@ -162,6 +161,18 @@ fn compare(
         warnings.extend(order_warning(&baseline, arm, observations, clients.len()));
     }
     Compared { comparisons, warnings }
+}
+
+/// Whether rounds are pairs: they stand together, and at least one holds more than one arm.
+fn design(observations: &[Observation<'_>]) -> Design {
+    let rounds: Vec<u32> = observations.iter().map(|o| o.round).collect();
+    let shared = observations
+        .chunk_by(|a, b| a.round == b.round)
+        .any(|round| round.iter().any(|o| o.arm != round[0].arm));
+    match shared && is_interleaved(&rounds) {
+        true => Design::Interleaved,
+        false => Design::OneAfterTheOther,
+    }
 }
 
 /// The values of an arm by round and level.

@@ -80,6 +80,7 @@ impl Observer for Watch<'_, '_> {
             self.talk.say(&progress_line(&progress));
         } else {
             self.talk.interval(&row);
+            self.records.news().iter().for_each(|event| self.talk.event(event));
         }
         self.sweep.show(self.talk);
     }

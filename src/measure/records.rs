@@ -35,6 +35,8 @@ pub(crate) struct Records<'a> {
     log_kind: Option<LogKind>,
     log: Option<TransactionLog>,
     events: Vec<Event>,
+    /// How many of them were told.
+    told: usize,
     write_error: Option<String>,
 }
 
@@ -74,6 +76,7 @@ impl<'a> Records<'a> {
             log_kind,
             log: None,
             events: Vec::new(),
+            told: 0,
             write_error: None,
         }
     }
@@ -188,6 +191,12 @@ impl<'a> Records<'a> {
             refusal: self.server.and_then(|server| server.refusal),
             write_error: self.write_error,
         }
+    }
+
+    /// What has become known since the last time this was asked.
+    pub(super) fn news(&mut self) -> &[Event] {
+        let from = std::mem::replace(&mut self.told, self.events.len());
+        &self.events[from..]
     }
 
     fn take_readings(&mut self, folder: &mut ResultFolder) {

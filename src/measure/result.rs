@@ -115,6 +115,7 @@ pub(crate) fn run_of(frame: &Frame<'_>, outcome: &Outcome) -> Run {
                 Length::Duration(asked) => outcome.measured >= asked,
                 Length::Transactions(_) => true,
             },
+        unknown: Vec::new(),
     }
 }
 

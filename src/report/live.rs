@@ -6,8 +6,18 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
-use crate::result::IntervalRow;
+use super::spark::{Marks, sparkline};
+use crate::result::{Event, IntervalRow};
 use crate::units::{format_count, format_ms, format_time_left, format_tps};
+
+/// A sparkline of fewer marks shows nothing.
+const FEWEST_MARKS: usize = 5;
+/// Columns that figures leave to them, where there are enough.
+const ROOM_FOR_MARKS: usize = 14;
+/// A longer one is a distraction.
+const MOST_MARKS: usize = 60;
+/// Marks of a full bar.
+const BAR_MARKS: usize = 10;
 
 /// What is known about a run before it starts.
 #[derive(Debug, Clone, Copy)]
@@ -40,8 +50,72 @@ pub fn heading_line(heading: &RunHeading<'_>) -> String {
     line
 }
 
-/// The line of an interval. With a rate response stands first, then service, both named.
-pub fn interval_line(row: &IntervalRow) -> String {
+/// The line of an interval: the long form where it fits into `columns`.
+pub fn interval_line(row: &IntervalRow, columns: usize) -> String {
+    let long = long_interval_line(row);
+    if long.chars().count() < columns { long } else { short_interval_line(row, columns) }
+}
+
+/// As much as fits, what matters most first.
+fn short_interval_line(row: &IntervalRow, columns: usize) -> String {
+    let end_s = row.start_s + row.length_s;
+    let mut line = format!("{end_s:.1} s {} tps", format_tps(row.tps));
+    let p99 = row.response_p99_ms.or(row.latency_p99_ms);
+    let p50 = row.response_p50_ms.or(row.latency_p50_ms);
+    let part = |name: &str, figure: Option<f64>| {
+        format!(" {name} {}", figure.map_or_else(|| "-".to_owned(), format_ms))
+    };
+    let failed = format!(" failed {}", row.failed);
+    for more in [part("p99", p99), failed, part("p50", p50)] {
+        if line.chars().count() + more.chars().count() < columns {
+            line.push_str(&more);
+        }
+    }
+    line
+}
+
+/// The last interval, drawn in place, with the throughput of those before it as marks.
+pub fn figures_line(row: &IntervalRow, rates: &[f64], marks: Marks, columns: usize) -> String {
+    let line = short_interval_line(row, columns - ROOM_FOR_MARKS.min(columns / 3));
+    let room = columns.saturating_sub(line.chars().count() + 2);
+    if room < FEWEST_MARKS {
+        return line;
+    }
+    let shown = &rates[rates.len().saturating_sub(room.min(MOST_MARKS))..];
+    format!("{line} {}", sparkline(shown, shown.len(), marks))
+}
+
+/// The line of an event: `12.3 s checkpoint`.
+pub fn event_line(event: &Event) -> String {
+    let mut line = format!("{:7.1} s {}", event.start_s, event.kind.replace('_', " "));
+    if let Some(subject) = &event.subject {
+        line.push_str(&format!(" {subject}"));
+    }
+    if let Some(end_s) = event.end_s {
+        line.push_str(&format!(", {:.1} s long", end_s - event.start_s));
+    }
+    if event.count > 1 {
+        line.push_str(&format!(" ({} times)", event.count));
+    }
+    line
+}
+
+/// How far something is, as a bar: `[=====     ]  50% message`.
+pub fn bar(done: f64, message: &str) -> String {
+    // A share that is no number is none.
+    let done = if done.is_nan() { 0.0 } else { done.clamp(0.0, 1.0) };
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "between 0 and BAR_MARKS"
+    )]
+    let full = (done * BAR_MARKS as f64) as usize;
+    let (full, rest) = ("=".repeat(full), " ".repeat(BAR_MARKS - full));
+    format!("[{full}{rest}] {:3.0}% {message}", 100.0 * done)
+}
+
+/// With a rate response stands first, then service, both named.
+fn long_interval_line(row: &IntervalRow) -> String {
     let end_s = row.start_s + row.length_s;
     let mut line = format!("{end_s:7.1} s {:>9} tps", format_tps(row.tps));
     if row.response_mean_ms.is_some() || row.lag_mean_ms.is_some() {
@@ -136,7 +210,7 @@ mod tests {
 
     #[test]
     fn closed_loop_interval_fits_into_80_columns() {
-        let line = interval_line(&row());
+        let line = interval_line(&row(), 80);
         assert_eq!(
             line,
             "   12.0 s    1234.0 tps  mean   6.480  p50   6.100  p99  12.345 ms  failed 0"
@@ -145,8 +219,28 @@ mod tests {
     }
 
     #[test]
+    fn a_narrow_terminal_gets_what_matters_most() {
+        assert_eq!(interval_line(&row(), 40), "12.0 s 1234.0 tps p99 12.345 failed 0");
+        assert_eq!(interval_line(&row(), 32), "12.0 s 1234.0 tps p99 12.345");
+        let line = figures_line(&row(), &[5.0, 10.0, 0.0, 10.0, 10.0], Marks::Ascii, 80);
+        assert_eq!(line, "12.0 s 1234.0 tps p99 12.345 failed 0 p50 6.100 =#_##");
+        for columns in 20..120 {
+            let line = figures_line(&row(), &[1.0; 100], Marks::Blocks, columns);
+            assert!(line.chars().count() < columns, "{columns}: {line}");
+        }
+    }
+
+    #[test]
+    fn a_bar_stays_a_bar() {
+        let bars = [-1.0, 0.25, 1.0, 7.0, f64::NAN].map(|done| bar(done, "x"));
+        let full = "[==========] 100% x";
+        let empty = "[          ]   0% x";
+        assert_eq!(bars, [empty, "[==        ]  25% x", full, full, empty]);
+    }
+
+    #[test]
     fn stalled_interval_is_a_line_of_zero() {
-        let line = interval_line(&IntervalRow { length_s: 1.0, ..IntervalRow::default() });
+        let line = interval_line(&IntervalRow { length_s: 1.0, ..IntervalRow::default() }, 80);
         assert!(line.contains(" 0.0 tps") && line.contains("mean       -"), "{line}");
     }
 
@@ -160,7 +254,7 @@ mod tests {
             ..row()
         };
         assert_eq!(
-            interval_line(&row),
+            interval_line(&row, usize::MAX),
             "   12.0 s    1234.0 tps  response mean  20.000 p99  40.000  service mean   6.480 p99  \
              12.345  lag  13.520 ms  failed 0  skipped 2"
         );

@@ -6,7 +6,7 @@
 use std::io::{self, IsTerminal, Write};
 
 /// The width where none can be found out.
-const DEFAULT_WIDTH: usize = 80;
+pub(super) const DEFAULT_WIDTH: usize = 80;
 
 /// The writer of reports.
 #[derive(Debug)]

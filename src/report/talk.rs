@@ -1,25 +1,31 @@
 //! Standard error: progress, interval lines, warnings and the path of the results.
 //!
-//! One writer owns it, so that a progress bar and a line never mix. On a terminal a bar stands
-//! under the lines; elsewhere there are plain lines only. No colours are used, so `NO_COLOR` has
-//! nothing to switch off. It reads no clock: how long something took, the caller says.
+//! One writer owns it, so that what is drawn in place and a line never mix. On a terminal the last
+//! interval, a sparkline and a bar stand under the lines; elsewhere there are plain lines only. No
+//! colours are used, so `NO_COLOR` has nothing to switch off. It reads no clock: how long something
+//! took, the caller says.
 
 use std::io::{self, IsTerminal, Write};
 use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-
+use super::area::Area;
 use super::live::{
-    RunHeading, harmless, heading_line, interval_line, load_line, load_message, sweep_line,
+    RunHeading, bar, event_line, figures_line, harmless, heading_line, interval_line, load_line,
+    load_message, sweep_line,
 };
-use crate::result::IntervalRow;
+use super::spark::Marks;
+use super::stdout::DEFAULT_WIDTH;
+use super::text::hanging;
+use crate::result::{Event, IntervalRow};
 
 /// A bar is worth its place from here on.
 const BAR_AFTER: Duration = Duration::from_secs(1);
 /// Between two plain lines of a load: enough to see that it moves, few enough for a log file.
 const PLAIN_LOAD_EVERY: Duration = Duration::from_secs(5);
-/// Steps of a bar; finer ones cannot be seen.
-const BAR_STEPS: u64 = 1000;
+/// Intervals that a sparkline may show.
+const MOST_INTERVALS: usize = 200;
+/// Kinds of events that the line of their interval counts already.
+const COUNTED_KINDS: [&str; 2] = ["error", "reconnect"];
 
 /// How much is said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,47 +58,101 @@ impl Style {
 /// The only writer of standard error.
 pub struct Talk {
     style: Style,
-    bar: Option<ProgressBar>,
+    area: Area,
+    /// What is drawn in place: the last line is the bar.
+    lines: Vec<String>,
+    /// The last interval, and the throughput of those before it in the same run.
+    last: Option<Box<IntervalRow>>,
+    rates: Vec<f64>,
+    marks: Marks,
     last_load_line: Option<Duration>,
+    columns: fn() -> usize,
     out: Box<dyn Write + Send>,
 }
 
 impl Talk {
     /// On standard error of this process.
     pub fn stderr(style: Style) -> Self {
-        Self::new(style, Box::new(io::stderr()))
+        Self::new(style, Marks::of_process(), stderr_columns, Box::new(io::stderr()))
     }
 
-    fn new(style: Style, out: Box<dyn Write + Send>) -> Self {
-        Self { style, bar: None, last_load_line: None, out }
+    fn new(style: Style, marks: Marks, columns: fn() -> usize, out: Box<dyn Write + Send>) -> Self {
+        Self {
+            style,
+            area: Area::default(),
+            lines: Vec::new(),
+            last: None,
+            rates: Vec::new(),
+            marks,
+            last_load_line: None,
+            columns,
+            out,
+        }
     }
 
     /// A sentence about what goes on; not said when quiet.
     pub fn say(&mut self, text: &str) {
         if self.style != Style::Quiet {
-            self.line(text);
+            self.insist(text);
         }
     }
 
     /// A sentence that is said even when quiet: a warning, the path of the results.
     pub fn insist(&mut self, text: &str) {
-        self.line(text);
+        if self.style != Style::Terminal {
+            return self.line(text);
+        }
+        // The terminal would break it within words.
+        let width = (self.columns)().saturating_sub(1);
+        for line in text.lines() {
+            match line.chars().count() > width {
+                true => hanging("", line, width).iter().for_each(|line| self.line(line)),
+                false => self.line(line),
+            }
+        }
+    }
+
+    /// A line that is laid out already.
+    fn record(&mut self, line: &str) {
+        if self.style != Style::Quiet {
+            self.line(line);
+        }
     }
 
     /// A run begins.
     pub fn run_begins(&mut self, heading: &RunHeading<'_>) {
+        self.last = None;
+        self.rates.clear();
         self.say(&heading_line(heading));
     }
 
     /// An interval has ended.
     pub fn interval(&mut self, row: &IntervalRow) {
-        self.say(&interval_line(row));
+        if self.rates.len() == MOST_INTERVALS {
+            self.rates.remove(0);
+        }
+        self.rates.push(row.tps);
+        self.last = Some(Box::new(row.clone()));
+        // A line that the terminal would break is no line any more.
+        let columns = if self.style == Style::Terminal { (self.columns)() } else { usize::MAX };
+        self.record(&interval_line(row, columns));
+    }
+
+    /// Something happened beside the transactions.
+    pub fn event(&mut self, event: &Event) {
+        if !COUNTED_KINDS.contains(&event.kind.as_str()) {
+            self.say(&event_line(event));
+        }
     }
 
     /// A sweep is at run `number` of `of`; `done` (0 to 1) of its time is over and `left` is to
     /// come, if that is known.
     pub fn sweep(&mut self, number: usize, of: usize, done: f64, left: Option<Duration>) {
-        self.draw(done, &sweep_line(number, of, left));
+        let columns = (self.columns)();
+        let figures = self.last.as_deref();
+        let figures = figures.map(|row| figures_line(row, &self.rates, self.marks, columns));
+        let bar = bar(done, &sweep_line(number, of, left));
+        self.draw(figures.into_iter().chain([bar]).collect());
     }
 
     /// A load has written `done` of `total` rows of `table` in `elapsed`.
@@ -102,7 +162,7 @@ impl Talk {
             Style::Terminal => {
                 if elapsed >= BAR_AFTER {
                     let share = if total == 0 { 1.0 } else { done as f64 / total as f64 };
-                    self.draw(share, &load_message(table, done, total, elapsed));
+                    self.draw(vec![bar(share, &load_message(table, done, total, elapsed))]);
                 }
             }
             Style::Plain => {
@@ -118,30 +178,20 @@ impl Talk {
     /// A load or a sweep has ended: the bar goes, the lines stay.
     pub fn step_ends(&mut self) {
         self.last_load_line = None;
-        if let Some(bar) = self.bar.take() {
-            bar.finish_and_clear();
+        self.draw(Vec::new());
+    }
+
+    fn draw(&mut self, lines: Vec<String>) {
+        if self.style == Style::Terminal && (!lines.is_empty() || !self.lines.is_empty()) {
+            self.lines = lines;
+            // Standard error that cannot be written to is no reason to stop measuring.
+            let _ = self.area.show(&mut self.out, None, &self.lines, (self.columns)());
         }
     }
 
-    fn draw(&mut self, done: f64, message: &str) {
-        if self.style != Style::Terminal {
-            return;
-        }
-        let bar = self.bar.get_or_insert_with(new_bar);
-        bar.set_message(harmless(message).into_owned());
-        bar.set_position(steps(done));
-    }
-
-    /// Standard error that cannot be written to is no reason to stop measuring.
     fn line(&mut self, text: &str) {
-        let out = &mut self.out;
-        let mut write = || {
-            let _ = writeln!(out, "{}", harmless(text)).and_then(|()| out.flush());
-        };
-        match &self.bar {
-            Some(bar) => bar.suspend(write),
-            None => write(),
-        }
+        // As above.
+        let _ = self.area.show(&mut self.out, Some(&harmless(text)), &self.lines, (self.columns)());
     }
 }
 
@@ -151,23 +201,12 @@ impl Drop for Talk {
     }
 }
 
-fn new_bar() -> ProgressBar {
-    let style = ProgressStyle::with_template("[{bar:10}] {percent:>3}% {wide_msg}")
-        .expect("the template is a constant")
-        .progress_chars("=> ");
-    // No ticking: a thread that wakes up would disturb what is measured.
-    let target = ProgressDrawTarget::stderr();
-    ProgressBar::with_draw_target(Some(BAR_STEPS), target).with_style(style)
-}
-
-/// A share between 0 and 1 as steps of the bar.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "clamped to 0..=BAR_STEPS before"
-)]
-fn steps(done: f64) -> u64 {
-    (done.clamp(0.0, 1.0) * BAR_STEPS as f64).round() as u64
+/// Columns of the terminal at standard error, asked anew each time: it may have been resized.
+fn stderr_columns() -> usize {
+    match rustix::termios::tcgetwinsize(io::stderr()) {
+        Ok(size) if size.ws_col > 0 => size.ws_col.into(),
+        _ => DEFAULT_WIDTH,
+    }
 }
 
 #[cfg(test)]
@@ -196,7 +235,7 @@ mod tests {
 
     fn talk(style: Style) -> (Talk, Heard) {
         let heard = Heard::default();
-        (Talk::new(style, Box::new(heard.clone())), heard)
+        (Talk::new(style, Marks::Ascii, || 40, Box::new(heard.clone())), heard)
     }
 
     #[test]
@@ -245,8 +284,41 @@ mod tests {
     }
 
     #[test]
-    fn bar_steps_stay_within_the_bar() {
-        assert_eq!([-1.0, 0.0, 0.5, 1.0, 7.0, f64::NAN].map(steps), [0, 0, 500, 1000, 1000, 0]);
+    fn a_terminal_has_the_record_above_and_the_last_interval_and_a_bar_below() {
+        let (mut talk, heard) = talk(Style::Terminal);
+        for second in 0..3 {
+            let tps = 100.0 * f64::from(second);
+            talk.interval(&IntervalRow { tps, length_s: 1.0, ..IntervalRow::default() });
+            talk.sweep(1, 2, 0.5, Some(Duration::from_secs(3)));
+        }
+        talk.event(&Event { kind: "checkpoint".into(), ..event() });
+        talk.event(&Event { kind: "error".into(), ..event() });
+        let text = heard.text();
+        let last = text.rsplit("\u{1b}[J").next().unwrap();
+        let lines: Vec<&str> = last.lines().collect();
+        assert_eq!(lines.len(), 3, "{last:?}");
+        assert_eq!(lines[0], "    1.0 s checkpoint");
+        assert!(lines[1].contains("200.0 tps") && lines[1].contains("_=#"), "{last:?}");
+        assert_eq!(lines[2], "[=====     ]  50% run 1 of 2, 3s left");
+        assert!(last.lines().all(|line| line.chars().count() < 40), "{last:?}");
+        talk.step_ends();
+        assert!(heard.text().ends_with("\u{1b}[J"), "nothing stays of it");
+    }
+
+    fn event() -> Event {
+        Event {
+            arm: "a".into(),
+            round: 1,
+            workload: "w".into(),
+            clients: 1,
+            kind: String::new(),
+            subject: None,
+            start_s: 1.0,
+            end_s: None,
+            time: String::new(),
+            count: 1,
+            text: None,
+        }
     }
 
     #[test]

@@ -43,6 +43,13 @@ pub struct Comparison {
     pub levels: Vec<LevelComparison>,
 }
 
+impl Comparison {
+    /// Whether it carries the verdict on the arm; the others are explored beside it.
+    pub fn is_primary(&self) -> bool {
+        matches!(self.metric.as_str(), "tps" | "response_p99_ms")
+    }
+}
+
 /// One arm against the baseline at one client count.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LevelComparison {

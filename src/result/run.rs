@@ -93,9 +93,78 @@ pub struct Run {
     pub warnings: Vec<String>,
     /// The run was measured to its planned end.
     pub complete: bool,
+    /// Fields that hold nothing, since another tool measured and its output does not tell them;
+    /// empty for what dbload measured. Never in a file.
+    #[serde(skip)]
+    pub unknown: Vec<&'static str>,
 }
 
+/// What a bare rate does not tell.
+const UNKNOWN_OF_A_RATE: [&str; 9] = [
+    "workers",
+    "protocol",
+    "rate_per_s",
+    "duration_s",
+    "transactions",
+    "failed",
+    "retries",
+    "variance",
+    "scripts",
+];
+
 impl Run {
+    /// A run of which only the throughput is known.
+    pub fn of_rate(arm: &str, round: u32, clients: u32, tps: f64) -> Self {
+        Self {
+            arm: arm.to_owned(),
+            round,
+            workload: String::new(),
+            scale: None,
+            tables: None,
+            table_size: None,
+            clients,
+            workers: 0,
+            protocol: Protocol::Simple,
+            rate_per_s: None,
+            duration_s: 0.0,
+            asked_s: None,
+            asked_transactions: None,
+            transactions: 0,
+            tps,
+            ci_tps: None,
+            ess: None,
+            hlog: None,
+            latency_ms: LatencyMs::default(),
+            response_ms: None,
+            lag_ms: None,
+            schedule_error_ms: None,
+            failed: Failed::default(),
+            retried: 0,
+            retries: 0,
+            clients_lost: 0,
+            skipped: 0,
+            late: None,
+            unfinished: 0,
+            queued_at_end: None,
+            outages: Vec::new(),
+            statements_per_s: None,
+            scripts: Vec::new(),
+            statements: Vec::new(),
+            variance: Variance::default(),
+            host: None,
+            server: None,
+            client_cpu_us_per_txn: None,
+            warnings: Vec::new(),
+            complete: true,
+            unknown: UNKNOWN_OF_A_RATE.to_vec(),
+        }
+    }
+
+    /// Whether a field holds what was measured.
+    pub fn knows(&self, field: &str) -> bool {
+        !self.unknown.contains(&field)
+    }
+
     /// Whether `row` is an interval of this run.
     pub fn owns(&self, row: &IntervalRow) -> bool {
         self.arm == row.arm

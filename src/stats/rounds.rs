@@ -101,10 +101,15 @@ impl fmt::Display for RoundTrend {
     }
 }
 
-/// Whether runs, in the order of time, are interleaved: no run belongs to an earlier round than
-/// the run before it. Runs of one arm followed by all runs of the other are not.
+/// Whether runs, in the order of time, are interleaved: all runs of a round stand together. Runs of
+/// one arm followed by all runs of the other do not.
 pub fn is_interleaved(rounds_in_time_order: &[u32]) -> bool {
-    rounds_in_time_order.is_sorted()
+    let mut begun: Vec<u32> = Vec::new();
+    rounds_in_time_order.chunk_by(|a, b| a == b).all(|round| {
+        let first = !begun.contains(&round[0]);
+        begun.push(round[0]);
+        first
+    })
 }
 
 /// The p of "it does not matter which arm ran first": the correlation of the log ratios of the
@@ -152,8 +157,10 @@ mod tests {
     }
 
     #[test]
-    fn interleaved_means_that_rounds_do_not_go_back() {
+    fn interleaved_means_that_the_runs_of_a_round_stand_together() {
         assert!(is_interleaved(&[1, 1, 2, 2, 3, 3]));
+        assert!(is_interleaved(&[2, 2, 1, 1]));
+        assert!(!is_interleaved(&[1, 1, 2, 1]));
         assert!(!is_interleaved(&[1, 2, 3, 1, 2, 3]));
         assert!(is_interleaved(&[]));
     }

@@ -69,6 +69,19 @@ pub enum Verdict {
     None,
 }
 
+impl Verdict {
+    /// Its word in files.
+    pub fn key(self) -> &'static str {
+        match self {
+            Self::Faster => "faster",
+            Self::Slower => "slower",
+            Self::Equivalent => "equivalent",
+            Self::Undetected => "undetected",
+            Self::None => "none",
+        }
+    }
+}
+
 /// Why there is no verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

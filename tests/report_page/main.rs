@@ -102,6 +102,7 @@ fn a_study_is_drawn_whole_and_tells_what_the_files_hold() {
         let [panels, series, points] = drawn(&found, "percentiles");
         assert!([panels, series] == [1, 10] && points > 300, "{points}");
         assert_eq!(drawn(&found, "steadiness"), [1, 2, 2]);
+        assert_eq!(drawn(&found, "server"), [1, 10, 600]);
         assert_eq!(drawn(&found, "costs"), [4, 8, 24]);
         assert_eq!(found["late"], json!([600, 600, 2]), "rows of the tables made when opened");
         let themes = found["themes"].as_array().unwrap();
@@ -210,6 +211,69 @@ fn assert_charts_hold_the_summary(data: &Value, summary: &Summary) {
         let rates: Vec<f64> = summary.runs.iter().filter(own).map(|run| run.tps).collect();
         near(&mean["y"], rates.iter().sum::<f64>() / rates.len() as f64);
         assert_eq!(mean["n"], rates.len());
+    }
+}
+
+#[test]
+fn with_a_rate_response_times_are_shown_and_less_is_faster() {
+    let page = Page::of(&Study::with_rate());
+    let summary = page.summary();
+    let [comparison] = summary.comparisons.as_slice() else { panic!("one comparison") };
+    assert!(comparison.ratio < 1.0, "{comparison:?}");
+    let said = &comparison.sentence;
+    assert!(said.starts_with("lower by"), "{said}");
+    assert!(page.text.contains(&format!("99th percentile of response: {said}.")), "{said}");
+    assert!(page.text.contains("open loop at 500 tps"));
+    assert!(page.text.contains("Response time, from the intended start"));
+    let rows = rows_of(&page.text, "Ratio of 99th percentile of response time to the baseline");
+    assert_shows(rows[0][2], comparison.ratio);
+    let caption = "Latency in milliseconds, percentiles as means over the rounds";
+    let rows = rows_of(&page.text, caption);
+    let own = |run: &&dbload::result::Run| run.arm == "pg18/ext4";
+    let p99: Vec<f64> =
+        summary.runs.iter().filter(own).map(|r| r.response_ms.unwrap().p99.unwrap()).collect();
+    assert_shows(rows[0][6], p99.iter().sum::<f64>() / p99.len() as f64);
+    let Some(program) = chromium() else { return };
+    page.keep(&program, "rate");
+    let found = page.check(&program, 1280, false);
+    assert_eq!(drawn(&found, "latency"), [2, 6, 360]);
+    assert_eq!(drawn(&found, "forest"), [1, 1, 2]);
+}
+
+#[test]
+fn a_csv_file_of_rates_is_a_page_with_what_it_tells() {
+    let folder = tempfile::tempdir().unwrap();
+    let csv = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/seed_pgbench_ext4_xfs.csv");
+    let done = std::process::Command::new(env!("CARGO_BIN_EXE_dbload"))
+        .args(["compare", csv, "--html", "results/report.html"])
+        .current_dir(folder.path())
+        .output();
+    fs::create_dir(folder.path().join("results")).unwrap();
+    assert_eq!(done.unwrap().status.code(), Some(1), "no folder to write into");
+    let done = std::process::Command::new(env!("CARGO_BIN_EXE_dbload"))
+        .args(["compare", csv, "--html", "results/report.html"])
+        .current_dir(folder.path())
+        .output();
+    assert_eq!(done.unwrap().status.code(), Some(0));
+    let text = fs::read_to_string(folder.path().join("results/report.html")).unwrap();
+    let page = Page { folder, text };
+    let headline = "xfs against ext4: no verdict: the arms were run one after the other.";
+    assert!(page.text.contains(headline) && page.text.contains("Only throughputs are known"));
+    for made_up in ["0 failed", "closed loop", "data-chart=\"latency\"", "seed 0"] {
+        assert!(!page.text.contains(made_up), "{made_up}");
+    }
+    let rows = rows_of(&page.text, "Ratio of throughput to the baseline");
+    let ratios: Vec<&str> = rows.iter().map(|row| row[2]).collect();
+    let expected = ["1.0542", "1.0933", "0.9790", "1.0180", "1.0694", "1.0872", "1.0971", "1.0411"];
+    assert_eq!(ratios, expected);
+    let rows = rows_of(&page.text, "Every run, as summary.json has it");
+    assert_eq!((rows.len(), rows[0][3], rows[0][4], rows[0][5]), (77, "–", "873.2", "–"));
+    let Some(program) = chromium() else { return };
+    page.keep(&program, "ext4-xfs");
+    for width in [360, 1920] {
+        let found = page.check(&program, width, false);
+        assert_eq!(drawn(&found, "clients"), [1, 2, 14]);
+        assert_eq!(drawn(&found, "forest"), [1, 1, 8]);
     }
 }
 

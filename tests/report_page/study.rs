@@ -32,6 +32,8 @@ pub(crate) struct Study {
     /// How much faster each arm is than the first.
     pub(crate) effect: f64,
     pub(crate) seed: u64,
+    /// Arrivals per second, in an open loop.
+    pub(crate) rate: Option<f64>,
     pub(crate) settings: Vec<(String, String)>,
     pub(crate) warnings: Vec<String>,
 }
@@ -48,6 +50,7 @@ impl Study {
             samples: 20_000,
             effect: 0.06,
             seed: 1,
+            rate: None,
             settings: vec![("shared_buffers".into(), "1GB".into())],
             warnings: vec![
                 "the window of 60 s is under three checkpoint intervals (300 s): how many \
@@ -55,6 +58,11 @@ impl Study {
                     .into(),
             ],
         }
+    }
+
+    /// The same in an open loop: response times are twice the service times.
+    pub(crate) fn with_rate() -> Self {
+        Self { rate: Some(500.0), levels: vec![8], ..Self::golden() }
     }
 
     /// Names that try to be something else than text.
@@ -73,6 +81,7 @@ impl Study {
             samples: 200,
             effect: -0.04,
             seed: 2,
+            rate: None,
             settings: vec![(markup.into(), "'\"><b>{{ v }}{% raw %}".into())],
             warnings: vec![format!("{markup} & \"more\"")],
         }
@@ -95,6 +104,7 @@ impl Study {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(self.seed);
         let mut runs = Vec::new();
         let mut events = String::new();
+        self.write_server(folder.path());
         for round in 1..=self.rounds {
             for workload in &self.workloads {
                 for clients in &self.levels {
@@ -113,6 +123,46 @@ impl Study {
             folder.write_script(workload, "\\set aid random(1, 100000)\nSELECT 1 < 2;\n").unwrap();
         }
         folder.write_summary(&summary).expect("summary.json");
+    }
+
+    /// `server.csv` with one counter that moves and one that does not.
+    fn write_server(&self, folder: &Path) {
+        let mut writer = csv::Writer::from_path(folder.join("server.csv")).expect("a file");
+        let header = "arm,round,workload,clients,interval,at_s,length_s,wal_bytes,wal_bytes_delta,\
+                      blocks_read,blocks_read_delta,waits";
+        writer.write_record(header.split(',')).expect("a header");
+        for round in 1..=self.rounds {
+            for workload in &self.workloads {
+                for clients in &self.levels {
+                    for arm in &self.arms {
+                        for second in 0..=self.seconds {
+                            let (length, delta) = if second == 0 {
+                                ("", String::new())
+                            } else {
+                                ("1", (second * 1024).to_string())
+                            };
+                            let (round, clients) = (round.to_string(), clients.to_string());
+                            let second = second.to_string();
+                            let row = [
+                                arm,
+                                &round,
+                                workload,
+                                &clients,
+                                &second,
+                                &second,
+                                length,
+                                "7",
+                                &delta,
+                                "5",
+                                "0",
+                                "running=1",
+                            ];
+                            writer.write_record(row).expect("a row");
+                        }
+                    }
+                }
+            }
+        }
     }
 
     fn run(
@@ -139,7 +189,8 @@ impl Study {
             #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a rate")]
             let transactions = rate as u64;
             let ms = 1000.0 * clients / rate;
-            folder.append_interval(&row(name, place, second, transactions, ms)).unwrap();
+            let row = row(name, place, second, transactions, ms);
+            folder.append_interval(&self.in_loop(row)).unwrap();
             counts.push(IntervalCount { transactions, length_s: 1.0 });
         }
         for _ in 0..self.samples {
@@ -149,6 +200,9 @@ impl Study {
             whole.record((1e9 * clients / base * (0.4 + tail * 0.25)) as u64);
         }
         log.write_table(folder, "service", &whole).expect("a table");
+        if self.rate.is_some() {
+            log.write_table(folder, "response", &whole).expect("a table");
+        }
         let event = serde_json::json!({
             "arm": name, "round": place.round, "workload": place.workload, "clients": place.clients,
             "kind": "checkpoint", "subject": null, "start_s": checkpoint_s, "end_s": checkpoint_s + 4,
@@ -156,6 +210,20 @@ impl Study {
         });
         events.push_str(&format!("{event}\n"));
         self.run_of(place, &counts, &whole, log.name())
+    }
+
+    /// With a rate there are response times beside the service times.
+    fn in_loop(&self, row: IntervalRow) -> IntervalRow {
+        let twice = |ms: Option<f64>| ms.filter(|_| self.rate.is_some()).map(|ms| 2.0 * ms);
+        IntervalRow {
+            response_mean_ms: twice(row.latency_mean_ms),
+            response_p50_ms: twice(row.latency_p50_ms),
+            response_p95_ms: twice(row.latency_p95_ms),
+            response_p99_ms: twice(row.latency_p99_ms),
+            response_p99_9_ms: twice(row.latency_p99_9_ms),
+            response_max_ms: twice(row.latency_max_ms),
+            ..row
+        }
     }
 
     fn run_of(
@@ -189,7 +257,7 @@ impl Study {
             clients: place.clients,
             workers: 1,
             protocol: Protocol::Prepared,
-            rate_per_s: None,
+            rate_per_s: self.rate,
             duration_s: seconds,
             asked_s: Some(seconds),
             asked_transactions: None,
@@ -199,8 +267,8 @@ impl Study {
             ess: Some(30.0),
             hlog: Some(log),
             latency_ms: LatencyMs::from(whole.summary()),
-            response_ms: None,
-            lag_ms: None,
+            response_ms: self.rate.map(|_| LatencyMs::from(whole.summary())),
+            lag_ms: self.rate.map(|_| LatencyMs::from(whole.summary())),
             schedule_error_ms: None,
             failed: Failed {
                 total: u64::from(place.round == 1),
@@ -240,6 +308,7 @@ impl Study {
             client_cpu_us_per_txn: Some(31.5),
             warnings: if place.round == 1 { self.warnings.clone() } else { vec![] },
             complete: true,
+            unknown: vec![],
         }
     }
 
@@ -291,14 +360,16 @@ impl Study {
                                 && run.clients == *clients
                                 && run.workload == workload
                         };
-                        runs.iter().find(own).map(|run| run.tps)
+                        let run = runs.iter().find(own)?;
+                        run.response_ms.map_or(Some(run.tps), |response| response.p99)
                     };
                     self.levels.iter().map(of_level).collect()
                 })
                 .collect(),
         };
         let arms: Vec<rounds::Arm> = self.arms.iter().map(arm).collect();
-        let rules = Rules { design: Design::Interleaved, margin: 0.03, better: Better::Higher };
+        let better = if self.rate.is_some() { Better::Lower } else { Better::Higher };
+        let rules = Rules { design: Design::Interleaved, margin: 0.03, better };
         let results = compare(&self.levels, &arms[0], &arms[1..], rules);
         results
             .into_iter()
@@ -307,7 +378,7 @@ impl Study {
                 baseline: one.baseline,
                 arm: one.arm,
                 workload: workload.to_owned(),
-                metric: "tps".into(),
+                metric: if self.rate.is_some() { "response_p99_ms" } else { "tps" }.into(),
                 rounds: self.rounds,
                 paired: one.paired,
                 ratio: one.ratio.expect("a ratio"),

@@ -17,7 +17,6 @@ use crate::cli::{LoadArgs, RunArgs};
 use crate::engine::{Engine, ServerFacts};
 use crate::measure::{Feeds, Sweep, Upkeep, environment};
 use crate::plan::{Protocol, RunPlan};
-use crate::report::text::Look;
 use crate::report::{Output, ResultFolder, Style, Talk, html, report_width, text};
 use crate::result::Environment;
 use crate::result::environment::SCHEMA as ENVIRONMENT_SCHEMA;
@@ -349,27 +348,27 @@ impl<'a> Job<'a> {
     fn report(&mut self, folder: &mut ResultFolder, summary: &mut Summary) -> anyhow::Result<bool> {
         let written = folder.finish_intervals().and_then(|()| folder.write_summary(summary));
         let mut is_written = written.is_ok();
-        if let Err(error) = written {
-            summary.warnings.push(Warning::NotWritten { why: error.to_string() }.to_string());
-        } else if self.sink.is_none()
-            // A cell of several is shown on the page of the whole.
-            && let Err(error) = html::write_in(folder.path())
-        {
+        let mut series = Vec::new();
+        let mut missing = written.err().map(|error| error.to_string());
+        // A cell of several is shown on the page of the whole.
+        if is_written && self.sink.is_none() {
+            match html::write_in(folder.path()) {
+                Ok(results) => series = results.series(),
+                Err(error) => missing = Some(error.to_string()),
+            }
+        }
+        if let Some(why) = missing {
             is_written = false;
-            summary.warnings.push(Warning::NotWritten { why: error.to_string() }.to_string());
+            summary.warnings.push(Warning::NotWritten { why }.to_string());
         }
         if let Some(sink) = &mut self.sink {
             **sink = Some(summary.clone());
             return Ok(is_written);
         }
-        let width = report_width();
-        let statements = self.args.results.report_per_statement;
-        let report = match self.args.results.json {
-            true => summary.to_json()?,
-            false => text::report(summary, Look { width, statements }),
-        };
+        let results = &self.args.results;
+        let report = results.format.format().of(summary, results.report_per_statement, &series)?;
         let printed = Output::stdout().write(&report);
-        for line in text::warnings(summary, width).lines() {
+        for line in text::warnings(summary, report_width()).lines() {
             self.talk.insist(line);
         }
         self.talk.insist(&format!("results: {}", folder.path().display()));

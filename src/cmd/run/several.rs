@@ -75,7 +75,7 @@ pub(super) async fn several(
         return Ok(signals.exit().unwrap_or(Exit::Interrupted));
     }
     let question = Question { baseline, margin: args.compare.margin };
-    gathering.finish(question, args.results.json, signals, talk)
+    gathering.finish(question, args.results.format.format(), signals, talk)
 }
 
 /// The name of the target that the others are compared with.

@@ -58,10 +58,9 @@ pub(crate) async fn study(args: StudyArgs, env: &Env, signals: &Signals) -> anyh
     let hash = hex(&Sha256::digest(&text));
     let gathering =
         Gathering::begin(folder, &text, hash, plan.seed, order.len() * steps.groups.len())?;
-    let talk = Talk::stderr(Style::of_stderr(args.talk.quiet || args.json));
-    Study { plan: &plan, steps: &steps, args: &args, env, signals, talk, gathering }
-        .run(&order)
-        .await
+    let talk = Talk::stderr(Style::of_stderr(args.talk.quiet));
+    let study = Study { plan: &plan, steps: &steps, args: &args, env, signals, talk, gathering };
+    Box::pin(study.run(&order)).await
 }
 
 /// A folder for new results, or the one that is gone on with.
@@ -199,7 +198,7 @@ impl Study<'_> {
             self.gathering.compare_probes(question);
         }
         let question = Question { baseline: &self.plan.baseline, margin: self.plan.margin };
-        self.gathering.finish(question, self.args.json, self.signals, &mut self.talk)
+        self.gathering.finish(question, self.args.format.format(), self.signals, &mut self.talk)
     }
 
     /// Probes the storages before a round. The study goes on without what fails.

@@ -4,9 +4,10 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::input::{Event, Results};
+use super::input::Results;
+use super::server::{self, SHOWN, Stretch};
 use super::{groups::Groups, percentiles};
-use crate::result::{IntervalRow, Run};
+use crate::result::{Event, IntervalRow, Run};
 use crate::stats::series::{IntervalCount, slices};
 use crate::stats::summary::{quantile_of_sorted, sorted};
 
@@ -16,6 +17,8 @@ const MOST_ROWS: usize = 40_000;
 const FEWEST_ROWS_OF_A_RUN: usize = 60;
 /// Rows that each bucket of a thinned run keeps: lowest and highest tps, longest latency.
 const KEPT_OF_A_BUCKET: usize = 3;
+/// Rates of the server's counters that a page holds, all runs and counters together.
+const MOST_RATES: usize = 20_000;
 /// Events of a run that are drawn, the longest first.
 const MOST_EVENTS_OF_A_RUN: usize = 200;
 
@@ -47,17 +50,21 @@ struct RunSeries {
     dips: Vec<[f64; 3]>,
     outages: Vec<[f64; 2]>,
     ev: Vec<Value>,
+    /// Ends of the stretches of `server.csv`, and for each counter that is shown its rates.
+    st: Vec<f64>,
+    s: Vec<Vec<Option<f64>>>,
 }
 
 /// The whole of the data.
 pub(super) fn chart_data(results: &Results, groups: &Groups<'_>) -> Value {
     let summary = &results.summary;
+    let counters = moving(results);
     let budget = (MOST_ROWS / summary.runs.len().max(1)).max(FEWEST_ROWS_OF_A_RUN);
     let runs: Vec<RunSeries> = summary
         .runs
         .iter()
         .zip(&results.percentiles)
-        .filter_map(|(run, table)| series(results, groups, run, table, budget))
+        .filter_map(|(run, table)| series(results, groups, run, (table, budget), &counters))
         .collect();
     json!({
         "arms": groups.arms,
@@ -67,11 +74,23 @@ pub(super) fn chart_data(results: &Results, groups: &Groups<'_>) -> Value {
         "open": summary.runs.iter().any(is_open),
         "grid": percentiles::grid().into_iter().map(|q| digits(q, 9)).collect::<Vec<_>>(),
         "runs": runs,
+        "server": counters.iter().map(|at| [SHOWN[*at].1, SHOWN[*at].2]).collect::<Vec<_>>(),
+        "metric": super::words::metric(summary),
         "means": means(groups),
         "boxes": boxes(results, groups),
         "costs": costs(groups),
-        "forest": summary.comparisons,
+        "forest": super::words::primaries(summary),
     })
+}
+
+/// The counters of the server that moved in some run.
+pub(super) fn moving(results: &Results) -> Vec<usize> {
+    let moved = |at: usize| {
+        let runs = results.summary.runs.iter();
+        runs.flat_map(|run| results.server_of(run))
+            .any(|stretch| stretch.grown[at].is_some_and(|grown| grown > 0.0))
+    };
+    (0..SHOWN.len()).filter(|at| moved(*at)).collect()
 }
 
 /// Whether latencies are shown from the intended start.
@@ -99,9 +118,20 @@ fn series(
     results: &Results,
     groups: &Groups<'_>,
     run: &Run,
-    table: &[f64],
-    budget: usize,
+    (table, budget): (&[f64], usize),
+    counters: &[usize],
 ) -> Option<RunSeries> {
+    let server = server::thinned(
+        results.server_of(run),
+        MOST_RATES / (results.summary.runs.len() * counters.len()).max(1),
+    );
+    let rates = |at: &usize| {
+        let rate = |stretch: &Stretch| {
+            let grown = stretch.grown[*at]?;
+            Some(digits(grown * SHOWN[*at].3 / stretch.length_s.max(f64::EPSILON), 5))
+        };
+        server.iter().map(rate).collect()
+    };
     let rows: Vec<&IntervalRow> = results.intervals_of(run).iter().collect();
     let kept = thinned(&rows, budget);
     let open = is_open(run);
@@ -136,6 +166,12 @@ fn series(
             .collect(),
         outages: run.outages.iter().map(|outage| [outage.start_s, outage.length_s]).collect(),
         ev: events(results, run),
+        st: if counters.is_empty() {
+            vec![]
+        } else {
+            server.iter().map(|s| digits(s.at_s, 6)).collect()
+        },
+        s: counters.iter().map(rates).collect(),
     })
 }
 
@@ -188,7 +224,7 @@ fn events(results: &Results, run: &Run) -> Vec<Value> {
         .into_iter()
         .map(|event| {
             let subject = event.subject.as_ref().map(|subject| format!(" {subject}"));
-            let count = event.count.filter(|count| *count > 1).map(|count| format!(" ×{count}"));
+            let count = (event.count > 1).then(|| format!(" ×{}", event.count));
             let words = format!("{}{}", subject.unwrap_or_default(), count.unwrap_or_default());
             json!([
                 digits(event.start_s, 6),

@@ -2,16 +2,18 @@
 
 use std::collections::HashMap;
 use std::fs;
-use std::io;
+use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
-use serde::Deserialize;
-
 use super::percentiles;
+use super::server::{self, Stretch};
 use crate::result::environment::{self, Environment};
 use crate::result::interval::HEADER;
 use crate::result::summary::ReadError;
-use crate::result::{IntervalRow, Run, Summary};
+use crate::result::{Event, IntervalRow, Run, Summary};
+
+/// A log names its start within so many lines.
+const LINES_OF_A_LOG_HEAD: usize = 10;
 
 /// Why a results folder could not be read.
 #[derive(Debug, thiserror::Error)]
@@ -46,34 +48,8 @@ pub enum InputError {
     },
 }
 
-/// A line of `events.jsonl`, as far as the page shows it.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-pub struct Event {
-    /// Name of the arm.
-    pub arm: String,
-    /// Round, from 1.
-    pub round: u32,
-    /// Name of the workload.
-    pub workload: String,
-    /// Clients of the run.
-    pub clients: u32,
-    /// What it was.
-    pub kind: String,
-    /// What it was about.
-    #[serde(default)]
-    pub subject: Option<String>,
-    /// Its start, in seconds after the start of the window.
-    pub start_s: f64,
-    /// Its end, where it has one in the window.
-    #[serde(default)]
-    pub end_s: Option<f64>,
-    /// How often it happened in that time.
-    #[serde(default)]
-    pub count: Option<u64>,
-}
-
 /// Arm, workload, round and clients.
-type RunKey = (String, String, u32, u32);
+pub(super) type RunKey = (String, String, u32, u32);
 
 /// Everything that a page is made of.
 #[derive(Debug)]
@@ -83,7 +59,9 @@ pub struct Results {
     /// `summary.json`.
     pub summary: Summary,
     /// The rows of `intervals.csv` by run; none where it is not there.
-    intervals: HashMap<RunKey, Vec<IntervalRow>>,
+    pub(super) intervals: HashMap<RunKey, Vec<IntervalRow>>,
+    /// What the server's counters grew by, by run; none where `server.csv` is not there.
+    pub(super) server: HashMap<RunKey, Vec<Stretch>>,
     /// `events.jsonl`; `None` where it is not there.
     pub events: Option<Vec<Event>>,
     /// `environment.json`.
@@ -95,6 +73,8 @@ pub struct Results {
     /// For each run of the summary the latency at the quantiles of the page's percentile grid, in ms;
     /// empty where it is not recorded.
     pub percentiles: Vec<Vec<f64>>,
+    /// For each run of the summary when it began, in seconds since the epoch.
+    pub started: Vec<Option<f64>>,
 }
 
 impl Results {
@@ -103,8 +83,11 @@ impl Results {
         let path = folder.join("summary.json");
         let text = fs::read_to_string(&path)
             .map_err(|source| InputError::Read { path: path.clone(), source })?;
-        let summary =
+        let mut summary =
             Summary::from_json(&text).map_err(|source| InputError::Summary { path, source })?;
+        if let Some(round) = round_of(folder) {
+            summary.runs.iter_mut().for_each(|run| run.round = round);
+        }
         let folders = folders(folder);
         let environment = match first(&folders, "environment.json")? {
             Some((path, text)) => Some(read_environment(&path, &text)?),
@@ -115,19 +98,49 @@ impl Results {
         Ok(Self {
             name: own_name(folder),
             intervals: by_run(read_all(&folders, "intervals.csv", read_intervals)?),
+            server: read_server(&folders)?,
             events: read_all(&folders, "events.jsonl", read_events)?,
             environment,
             plan: first(&folders, "plan.toml")?.map(|(_, text)| text),
             scripts: read_scripts(&folders, &summary)?,
             percentiles: percentiles?,
+            started: summary.runs.iter().map(|run| start_of(&folders, run)).collect(),
             summary,
         })
+    }
+
+    /// Results of which there is nothing but what `summary` says.
+    pub fn of_summary(name: String, summary: Summary) -> Self {
+        Self {
+            name,
+            intervals: HashMap::new(),
+            server: HashMap::new(),
+            events: None,
+            environment: None,
+            plan: None,
+            scripts: Vec::new(),
+            percentiles: vec![Vec::new(); summary.runs.len()],
+            started: vec![None; summary.runs.len()],
+            summary,
+        }
     }
 
     /// The intervals of a run.
     pub fn intervals_of(&self, run: &Run) -> &[IntervalRow] {
         let key = (run.arm.clone(), run.workload.clone(), run.round, run.clients);
         self.intervals.get(&key).map_or(&[], Vec::as_slice)
+    }
+
+    /// What the server's counters grew by in a run.
+    pub(super) fn server_of(&self, run: &Run) -> &[Stretch] {
+        let key = (run.arm.clone(), run.workload.clone(), run.round, run.clients);
+        self.server.get(&key).map_or(&[], Vec::as_slice)
+    }
+
+    /// The throughput of the intervals of each run.
+    pub fn series(&self) -> Vec<Vec<f64>> {
+        let rates = |run| self.intervals_of(run).iter().map(|row| row.tps).collect();
+        self.summary.runs.iter().map(rates).collect()
     }
 
     /// Whether any intervals are there.
@@ -180,7 +193,7 @@ impl OfRound for Event {
 }
 
 /// The round in the name of a cell's folder, `cells/003-pg18_xfs-8`.
-fn round_of(folder: &Path) -> Option<u32> {
+pub fn round_of(folder: &Path) -> Option<u32> {
     let is_cell = folder.parent()?.file_name()? == "cells";
     let (round, _) = folder.file_name()?.to_str()?.split_once('-')?;
     round.parse().ok().filter(|_| is_cell)
@@ -243,6 +256,21 @@ fn read_intervals(path: &Path, text: &str) -> Result<Vec<IntervalRow>, InputErro
     Ok(rows)
 }
 
+fn read_server(folders: &[PathBuf]) -> Result<HashMap<RunKey, Vec<Stretch>>, InputError> {
+    let mut runs: HashMap<RunKey, Vec<Stretch>> = HashMap::new();
+    for folder in folders {
+        let path = folder.join("server.csv");
+        let Some(text) = optional(&path)? else { continue };
+        let found =
+            server::read(&text).map_err(|(line, why)| InputError::Content { path, line, why })?;
+        for ((arm, workload, round, clients), stretch) in found {
+            let round = round_of(folder).unwrap_or(round);
+            runs.entry((arm, workload, round, clients)).or_default().push(stretch);
+        }
+    }
+    Ok(runs)
+}
+
 fn read_events(path: &Path, text: &str) -> Result<Vec<Event>, InputError> {
     let filled = text.lines().zip(1..).filter(|(line, _)| !line.trim().is_empty());
     filled
@@ -288,6 +316,17 @@ fn read_scripts(
         }
     }
     Ok(texts)
+}
+
+/// When a run began, as the head of its log says.
+fn start_of(folders: &[PathBuf], run: &Run) -> Option<f64> {
+    let log = run.hlog.as_ref()?;
+    let path = folders.iter().map(|folder| folder.join(log)).find(|path| path.is_file())?;
+    let head = BufReader::new(fs::File::open(path).ok()?).lines().take(LINES_OF_A_LOG_HEAD);
+    let start = head
+        .map_while(Result::ok)
+        .find_map(|line| line.strip_prefix("#[StartTime: ")?.split(' ').next().map(str::to_owned));
+    start?.parse().ok()
 }
 
 /// The percentile table beside a run's log: of response times in an open loop, else of service.

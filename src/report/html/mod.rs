@@ -7,7 +7,9 @@
 mod data;
 mod groups;
 mod input;
+mod join;
 mod percentiles;
+mod server;
 mod tables;
 mod view;
 mod words;
@@ -19,7 +21,8 @@ use std::path::{Path, PathBuf};
 use minijinja::value::Serde;
 use minijinja::{AutoEscape, Environment, UndefinedBehavior, Value};
 
-pub use input::{Event, InputError, Results};
+pub use input::{InputError, Results, round_of};
+pub use join::Part;
 
 /// The page's name in a results folder.
 pub const FILE_NAME: &str = "report.html";
@@ -50,9 +53,11 @@ pub enum PageError {
     },
 }
 
-/// Makes the page of a results folder in it, from the files alone.
-pub fn write_in(folder: &Path) -> Result<(), PageError> {
-    write(&Results::read(folder)?, &folder.join(FILE_NAME))
+/// Makes the page of a results folder in it, from the files alone, which it returns.
+pub fn write_in(folder: &Path) -> Result<Results, PageError> {
+    let results = Results::read(folder)?;
+    write(&results, &folder.join(FILE_NAME))?;
+    Ok(results)
 }
 
 /// Writes the page of `results`; a browser that has it open never reads half of it.

@@ -54,6 +54,11 @@ fn count(value: u64) -> Entry {
     number(value.to_string())
 }
 
+/// A count that another tool may not have told.
+fn known(run: &Run, field: &str, value: u64) -> Entry {
+    if run.knows(field) { count(value) } else { number(NONE) }
+}
+
 impl Table {
     pub(super) fn new(columns: &[&str]) -> Self {
         let columns = columns.iter().map(|name| (*name).to_owned()).collect();
@@ -203,7 +208,7 @@ pub(super) fn forest(summary: &Summary) -> Table {
         "verdict",
     ];
     let mut table = Table::new(&columns);
-    for one in &summary.comparisons {
+    for one in words::primaries(summary) {
         let head = format!("{} / {}", one.arm, one.baseline);
         let arm = summary.arms.iter().position(|arm| arm.name == one.arm);
         let mut row = |clients: Entry, ratio: f64, ends: [Option<f64>; 4], verdict: Entry| {
@@ -213,7 +218,7 @@ pub(super) fn forest(summary: &Summary) -> Table {
             table.rows.push(Row { arm, head: head.clone(), cells });
         };
         let ends = [one.ci_low, one.ci_high, one.p, one.p_holm];
-        row(text("all"), one.ratio, ends, text(words::key(one.verdict)));
+        row(text("all"), one.ratio, ends, text(one.verdict.key()));
         for level in &one.levels {
             let ends = [level.ci_low, level.ci_high, level.p, level.p_holm];
             row(count(level.clients.into()), level.ratio, ends, text(NONE));
@@ -224,34 +229,40 @@ pub(super) fn forest(summary: &Summary) -> Table {
 
 /// Tests by arms: the change against the baseline. `None` without a comparison.
 pub(super) fn relative(summary: &Summary, groups: &Groups<'_>) -> Option<Table> {
-    let first = summary.comparisons.first()?;
+    let primaries = words::primaries(summary);
+    let first = primaries.first()?;
     let others: Vec<&String> = groups.arms.iter().filter(|arm| **arm != first.baseline).collect();
-    let baseline = format!("{} (baseline), tps", first.baseline);
+    let latency = first.metric != "tps";
+    let unit = if latency { "p99 ms" } else { "tps" };
+    let baseline = format!("{} (baseline), {unit}", first.baseline);
     let mut columns = vec!["test", baseline.as_str()];
     columns.extend(others.iter().map(|arm| arm.as_str()));
     let mut table = Table::new(&columns);
     let base = groups.arm(&first.baseline);
     for (index, workload) in groups.workloads.iter().enumerate() {
-        let compared = |arm: &str| {
-            summary.comparisons.iter().find(|one| one.arm == *arm && one.workload == *workload)
-        };
+        let compared =
+            |arm: &str| primaries.iter().find(|one| one.arm == *arm && one.workload == *workload);
         for clients in &groups.levels[index] {
             let mine = |cell: &&Cell<'_>| {
                 Some(cell.arm) == base && cell.workload == index && cell.clients == *clients
             };
-            let tps = groups.cells.iter().find(mine).map(|cell| cell.tps().value);
-            let mut cells = vec![fixed(tps, 1)];
+            let cell = groups.cells.iter().find(mine);
+            let figure = match latency {
+                true => fixed(cell.and_then(|cell| cell.mean_of(|run| run.response_ms?.p99)), 3),
+                false => fixed(cell.map(|cell| cell.tps().value), 1),
+            };
+            let mut cells = vec![figure];
             for arm in &others {
                 let level = compared(arm)
                     .and_then(|one| one.levels.iter().find(|level| level.clients == *clients));
                 cells.push(level.map_or_else(
                     || number(NONE),
-                    |level| tinted(level.ratio, level.ci_low.zip(level.ci_high)),
+                    |level| tinted(level.ratio, level.ci_low.zip(level.ci_high), latency),
                 ));
             }
             table.rows.push(Row {
                 arm: None,
-                head: format!("{workload}, {clients} clients"),
+                head: test(workload, &format!("{clients} clients")),
                 cells,
             });
         }
@@ -260,21 +271,28 @@ pub(super) fn relative(summary: &Summary, groups: &Groups<'_>) -> Option<Table> 
             cells.push(compared(arm).map_or_else(
                 || number(NONE),
                 |one| Entry {
-                    kind: words::key(one.verdict),
-                    ..tinted(one.ratio, one.ci_low.zip(one.ci_high))
+                    kind: one.verdict.key(),
+                    ..tinted(one.ratio, one.ci_low.zip(one.ci_high), latency)
                 },
             ));
         }
-        table.rows.push(Row { arm: None, head: format!("{workload}, all levels"), cells });
+        table.rows.push(Row { arm: None, head: test(workload, "all levels"), cells });
     }
     Some(table)
 }
 
+/// The name of a test; of a workload that is not known, the level alone.
+fn test(workload: &str, level: &str) -> String {
+    if workload.is_empty() { level.to_owned() } else { format!("{workload}, {level}") }
+}
+
 /// A change with its interval below; tinted where the interval leaves out no change.
-fn tinted(ratio: f64, interval: Option<(f64, f64)>) -> Entry {
+fn tinted(ratio: f64, interval: Option<(f64, f64)>, latency: bool) -> Entry {
+    // Of a latency less is faster.
+    let (above, below) = if latency { ("slower", "faster") } else { ("faster", "slower") };
     let kind = match interval {
-        Some((low, _)) if low > 1.0 => "faster",
-        Some((_, high)) if high < 1.0 => "slower",
+        Some((low, _)) if low > 1.0 => above,
+        Some((_, high)) if high < 1.0 => below,
         _ => "",
     };
     let note = match interval {
@@ -282,6 +300,68 @@ fn tinted(ratio: f64, interval: Option<(f64, f64)>) -> Entry {
         None => String::new(),
     };
     Entry { text: words::change(ratio), note, number: true, kind }
+}
+
+/// How many dips coincide with events of the server. `None` where there is nothing to tell.
+pub(super) fn dip_events(groups: &Groups<'_>) -> Option<Table> {
+    let columns = [
+        "arm",
+        "workload",
+        "clients",
+        "event",
+        "dips",
+        "coincide",
+        "covered by them, % of the time",
+    ];
+    let mut table = Table::new(&columns);
+    for cell in &groups.cells {
+        let dips: usize = cell.runs.iter().map(|run| run.variance.dips.len()).sum();
+        let all = || cell.runs.iter().flat_map(|run| &run.variance.dip_events);
+        let mut kinds: Vec<&String> = all().map(|found| &found.kind).collect();
+        kinds.sort_unstable();
+        kinds.dedup();
+        for kind in kinds {
+            let coincident: u64 =
+                all().filter(|found| found.kind == *kind).map(|f| f.coincident as u64).sum();
+            let covered = cell.mean_of(|run| {
+                let found = run.variance.dip_events.iter().find(|found| found.kind == *kind);
+                Some(found.map_or(0.0, |found| 100.0 * found.covered))
+            });
+            let cells = vec![
+                text(groups.workloads[cell.workload].as_str()),
+                count(cell.clients.into()),
+                text(kind.replace('_', " ")),
+                count(dips as u64),
+                count(coincident),
+                fixed(covered, 1),
+            ];
+            table.entries(cell.arm, &groups.arms[cell.arm], cells);
+        }
+    }
+    (!table.rows.is_empty()).then_some(table)
+}
+
+/// How the steadiness of the arms compares: without a verdict. `None` where nothing was compared.
+pub(super) fn explored(summary: &Summary) -> Option<Table> {
+    let columns = ["arm / baseline", "workload", "figure", "ratio", "95 % from", "95 % to"];
+    let mut table = Table::new(&columns);
+    for one in summary.comparisons.iter().filter(|one| !one.is_primary()) {
+        let figure = match one.metric.as_str() {
+            "robust_cv" => "robust cv",
+            "steadiness" => "p5/p50",
+            other => other,
+        };
+        let arm = summary.arms.iter().position(|arm| arm.name == one.arm);
+        let cells = vec![
+            text(one.workload.as_str()),
+            text(figure),
+            fixed(Some(one.ratio), 4),
+            fixed(one.ci_low, 4),
+            fixed(one.ci_high, 4),
+        ];
+        table.rows.push(Row { arm, head: format!("{} / {}", one.arm, one.baseline), cells });
+    }
+    (!table.rows.is_empty()).then_some(table)
 }
 
 /// Every run as the summary has it.
@@ -315,16 +395,16 @@ pub(super) fn runs(summary: &Summary) -> Table {
                 count(run.round.into()),
                 text(run.workload.as_str()),
                 count(run.clients.into()),
-                count(run.transactions),
+                known(run, "transactions", run.transactions),
                 fixed(Some(run.tps), 1),
-                count(run.failed.total),
-                count(run.retries),
+                known(run, "failed", run.failed.total),
+                known(run, "retries", run.retries),
                 fixed(latency.p50, 3),
                 fixed(latency.p95, 3),
                 fixed(latency.p99, 3),
                 fixed(latency.max, 3),
                 fixed(run.variance.cv.map(|cv| 100.0 * cv), 1),
-                fixed(Some(run.duration_s), 1),
+                fixed(run.knows("duration_s").then_some(run.duration_s), 1),
                 text(if run.complete { "yes" } else { "no" }),
             ],
         });

@@ -41,6 +41,13 @@ pub(super) struct View {
     relative: Option<Table>,
     latency: Table,
     steadiness: Table,
+    explored: Option<Table>,
+    dip_events: Option<Table>,
+    has_server: bool,
+    /// Another tool measured, and told nothing but throughputs.
+    only_rates: bool,
+    /// What the verdicts are about.
+    metric: &'static str,
     costs: Table,
     runs: Table,
     has_intervals: bool,
@@ -90,7 +97,8 @@ impl View {
         let mut levels: Vec<u32> = groups.levels.concat();
         levels.sort_unstable();
         levels.dedup();
-        let verdicts = match summary.comparisons.as_slice() {
+        let primaries = words::primaries(summary);
+        let verdicts = match primaries.as_slice() {
             [_] => Vec::new(),
             all => all.iter().map(|one| words::of_comparison(one, several)).collect(),
         };
@@ -115,6 +123,11 @@ impl View {
             relative: tables::relative(summary, groups),
             latency: tables::latency(groups),
             steadiness: tables::steadiness(groups),
+            explored: tables::explored(summary),
+            dip_events: tables::dip_events(groups),
+            has_server: !super::data::moving(results).is_empty(),
+            metric: words::metric(summary),
+            only_rates: summary.runs.iter().all(|run| !run.knows("transactions")),
             costs: tables::costs(groups),
             runs: tables::runs(summary),
             has_intervals: results.has_intervals(),
@@ -138,13 +151,14 @@ fn title(results: &Results, groups: &Groups<'_>) -> String {
         arms if arms.len() > 4 => format!("{} arms", arms.len()),
         arms => arms.join(" vs "),
     };
-    format!("{what}: {}", words::listed(&groups.workloads, "and"))
+    let workloads = words::listed(&groups.workloads, "and");
+    if workloads.is_empty() { what } else { format!("{what}: {workloads}") }
 }
 
 fn tiles(results: &Results, groups: &Groups<'_>) -> Vec<Tile> {
     let summary = &results.summary;
     let mut tiles = Vec::new();
-    if let [comparison] = summary.comparisons.as_slice() {
+    if let [comparison] = words::primaries(summary).as_slice() {
         let interval = comparison.ci_low.zip(comparison.ci_high);
         tiles.push(Tile {
             label: "difference",
@@ -190,7 +204,10 @@ fn tiles(results: &Results, groups: &Groups<'_>) -> Vec<Tile> {
     tiles.push(Tile {
         label: "warnings",
         value: count.to_string(),
-        note: format!("{failed} failed transactions"),
+        note: match summary.runs.iter().all(|run| run.knows("failed")) {
+            true => format!("{failed} failed transactions"),
+            false => "failures: not recorded".to_owned(),
+        },
     });
     tiles
 }
@@ -211,21 +228,27 @@ fn load(results: &Results, groups: &Groups<'_>) -> Vec<Fact> {
     let scale = distinct(|run| run.scale.map(|scale| scale.to_string()));
     let levels = groups.levels.iter().zip(&groups.workloads).map(|(levels, workload)| {
         let clients: Vec<String> = levels.iter().map(ToString::to_string).collect();
-        format!("{workload} with {} clients", words::listed(&clients, "and"))
+        let name = if workload.is_empty() { UNKNOWN } else { workload };
+        format!("{name} with {} clients", words::listed(&clients, "and"))
     });
+    let knows = |field: &str| summary.runs.iter().all(|run| run.knows(field));
     let mut facts = vec![
         fact("workload", levels.collect::<Vec<_>>().join("; ")),
         fact("window", window),
         fact("rounds", format!("{}, {} runs in all", groups.rounds, summary.runs.len())),
-        fact(
-            "protocol",
-            distinct(|run| serde_json::to_value(run.protocol).ok()?.as_str().map(str::to_owned)),
-        ),
+        fact("protocol", distinct(|run| run.knows("protocol").then(|| run.protocol.to_string()))),
         fact(
             "load",
-            if rate.is_empty() { "closed loop".to_owned() } else { format!("open loop at {rate}") },
+            match rate.is_empty() {
+                _ if !knows("rate_per_s") => String::new(),
+                true => "closed loop".to_owned(),
+                false => format!("open loop at {rate}"),
+            },
         ),
     ];
+    for fact in facts.iter_mut().filter(|fact| fact.value.is_empty()) {
+        UNKNOWN.clone_into(&mut fact.value);
+    }
     if !scale.is_empty() {
         facts.insert(1, fact("scale", scale));
     }

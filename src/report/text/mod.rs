@@ -3,18 +3,26 @@
 //! Pure text from a [`Summary`], for a given width; what is not in the summary cannot be shown.
 //! `docs/output.md` defines every figure.
 
+mod markdown;
 mod parts;
 mod probes;
 mod table;
 mod verdict;
 mod wrap;
 
+use super::spark::{Marks, sparkline};
 use crate::result::{Run, Summary};
+use crate::units::format_tps;
 use parts::{dips_and_drifts, failures, measured, notes, scripts, statements};
 use table::{
     COST, Column, Distribution, EVERYTHING, Group, INNODB, LATENCY, SERVER, STEADINESS, THROUGHPUT,
 };
-use wrap::hanging;
+
+pub use markdown::markdown;
+pub(super) use wrap::hanging;
+
+/// Marks of a run over time.
+const MOST_MARKS: usize = 60;
 
 /// Narrower terminals get the tables of this width, with the lines broken by the terminal.
 const MIN_WIDTH: usize = 40;
@@ -31,6 +39,16 @@ pub struct Look {
 /// The report without the warnings: what was measured, all levels, failures, and the figures of
 /// scripts where there are several. Ends with a newline.
 pub fn report(summary: &Summary, look: Look) -> String {
+    report_with_series(summary, look, &[], Marks::Ascii)
+}
+
+/// The same with a line of marks for each run: `series` has the tps of its intervals.
+pub fn report_with_series(
+    summary: &Summary,
+    look: Look,
+    series: &[Vec<f64>],
+    marks: Marks,
+) -> String {
     let width = look.width.max(MIN_WIDTH);
     let groups = groups(&summary.runs);
     let mut sections = vec![measured(summary, width)];
@@ -38,6 +56,7 @@ pub fn report(summary: &Summary, look: Look) -> String {
         sections.push(vec!["Nothing was measured.".to_owned()]);
     } else if summary.comparisons.is_empty() {
         sections.extend(tables(summary, &groups, width));
+        sections.push(over_time(summary, &groups, series, marks, width));
         sections.push(dips_and_drifts(&groups, width));
         sections.push(notes(summary, width));
         sections.push(failures(&groups, width));
@@ -57,10 +76,12 @@ pub fn report(summary: &Summary, look: Look) -> String {
 
 /// The warnings of the whole and of each run, every sentence once; empty when there is none.
 pub fn warnings(summary: &Summary, width: usize) -> String {
-    let mut lines = Vec::new();
-    for warning in &summary.warnings {
-        lines.extend(hanging("warning: ", warning, width.max(MIN_WIDTH)));
-    }
+    let sentences = warning_sentences(summary);
+    let lines = sentences.iter().flat_map(|text| hanging("warning: ", text, width.max(MIN_WIDTH)));
+    lines.map(|line| line + "\n").collect()
+}
+
+fn warning_sentences(summary: &Summary) -> Vec<String> {
     let groups = groups(&summary.runs);
     let mut seen: Vec<(&str, Vec<String>)> = Vec::new();
     for group in &groups {
@@ -74,11 +95,8 @@ pub fn warnings(summary: &Summary, width: usize) -> String {
             }
         }
     }
-    for (warning, runs) in seen {
-        let text = format!("{}: {warning}", runs.join("; "));
-        lines.extend(hanging("warning: ", &text, width.max(MIN_WIDTH)));
-    }
-    if lines.is_empty() { String::new() } else { lines.join("\n") + "\n" }
+    let of_runs = seen.into_iter().map(|(warning, runs)| format!("{}: {warning}", runs.join("; ")));
+    summary.warnings.iter().cloned().chain(of_runs).collect()
 }
 
 /// How a run is named in a sentence.
@@ -104,18 +122,13 @@ fn tables(summary: &Summary, groups: &[Group<'_>], width: usize) -> Vec<Vec<Stri
         lines
     };
     let mut last = vec![titled("How steady the throughput was", STEADINESS, service)];
-    let costs = |run: &Run| run.host.as_ref().is_some_and(|host| host.same_machine);
-    if summary.runs.iter().any(costs) {
+    if has_costs(summary) {
         last.push(titled("Per transaction, on this machine", COST, service));
     }
-    let counts = |run: &Run, what| {
-        run.server.as_ref().is_some_and(|server| server.per_txn.contains_key(what))
-    };
-    let is_innodb = |run: &Run| counts(run, "pages_flushed");
-    if summary.runs.iter().any(|run| counts(run, "wal_bytes") && !is_innodb(run)) {
+    if has_server_counters(summary) {
         last.push(titled("Per transaction, by the server's counters", SERVER, service));
     }
-    if summary.runs.iter().any(is_innodb) {
+    if has_innodb_counters(summary) {
         last.push(titled("Per transaction, by InnoDB's counters", INNODB, service));
     }
     let open_loop = summary.runs.iter().any(|run| run.response_ms.is_some());
@@ -147,6 +160,62 @@ fn tables(summary: &Summary, groups: &[Group<'_>], width: usize) -> Vec<Vec<Stri
     }
     sections.extend(last);
     sections
+}
+
+/// A line of marks for each run, under each other.
+fn over_time(
+    summary: &Summary,
+    groups: &[Group<'_>],
+    series: &[Vec<f64>],
+    marks: Marks,
+    width: usize,
+) -> Vec<String> {
+    let mut rows: Vec<(String, &[f64], String)> = Vec::new();
+    for group in groups {
+        for run in &group.runs {
+            let index = summary.runs.iter().position(|other| std::ptr::eq(other, *run));
+            let Some(rates) = index.and_then(|index| series.get(index)) else { continue };
+            let (Some(low), Some(high)) = (
+                rates.iter().copied().min_by(f64::total_cmp),
+                rates.iter().copied().max_by(f64::total_cmp),
+            ) else {
+                continue;
+            };
+            let name = wrap::cut(&run_name(group, groups.len(), run), width / 3);
+            rows.push((name, rates, format!("{}-{}", format_tps(low), format_tps(high))));
+        }
+    }
+    if rows.is_empty() {
+        return Vec::new();
+    }
+    let widest =
+        |of: fn(&(String, &[f64], String)) -> usize| rows.iter().map(of).max().unwrap_or(0);
+    let (names, ranges) = (widest(|row| row.0.chars().count()), widest(|row| row.2.len()));
+    let room = width.saturating_sub(names + ranges + 4).clamp(1, MOST_MARKS);
+    let title = "Throughput over time, from 0 to the highest tps (behind: lowest-highest)";
+    let mut lines = hanging("", title, width);
+    lines.extend(rows.iter().map(|(name, rates, range)| {
+        format!("{name:>names$}  {}  {range}", sparkline(rates, room, marks))
+    }));
+    lines
+}
+
+fn has_costs(summary: &Summary) -> bool {
+    let costs = |run: &Run| run.host.as_ref().is_some_and(|host| host.same_machine);
+    summary.runs.iter().any(costs)
+}
+
+fn has_server_counters(summary: &Summary) -> bool {
+    let counts = |run: &Run| has_counter(run, "wal_bytes") && !has_counter(run, "pages_flushed");
+    summary.runs.iter().any(counts)
+}
+
+fn has_innodb_counters(summary: &Summary) -> bool {
+    summary.runs.iter().any(|run| has_counter(run, "pages_flushed"))
+}
+
+fn has_counter(run: &Run, name: &str) -> bool {
+    run.server.as_ref().is_some_and(|server| server.per_txn.contains_key(name))
 }
 
 /// Runs that have workload, arm and round in common, in the order of first appearance. The title

@@ -22,26 +22,37 @@ pub(super) fn measured(summary: &Summary, width: usize) -> Vec<String> {
         lines.extend(hanging("target    ", &target(arm, summary.arms.len() > 1), width));
     }
     let Some(run) = summary.runs.first() else { return lines };
-    for workload in distinct(summary.runs.iter().map(workload)) {
+    for workload in distinct(summary.runs.iter().filter_map(workload)) {
         lines.extend(hanging("workload  ", &workload, width));
     }
-    let clients = distinct(summary.runs.iter().map(|run| run.clients.to_string())).join(",");
-    let workers = distinct(summary.runs.iter().map(|run| run.workers.to_string())).join(",");
+    let listed = |of: fn(&Run) -> u32| {
+        let mut values: Vec<u32> = distinct(summary.runs.iter().map(of));
+        values.sort_unstable();
+        values.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
+    };
+    let (clients, workers) = (listed(|run| run.clients), listed(|run| run.workers));
     let rounds = summary.runs.iter().map(|run| run.round).max().unwrap_or(1);
-    let mut load = vec![match run.rate_per_s {
-        None => "closed loop".to_owned(),
-        Some(rate) => format!("open loop at {} tps", format_tps(rate)),
-    }];
-    load.push(format!(
-        "{clients} client{} on {workers} worker{}",
-        if clients == "1" { "" } else { "s" },
-        if workers == "1" { "" } else { "s" }
-    ));
+    let mut load = Vec::new();
+    if run.knows("rate_per_s") {
+        load.push(match run.rate_per_s {
+            None => "closed loop".to_owned(),
+            Some(rate) => format!("open loop at {} tps", format_tps(rate)),
+        });
+    }
+    let mut levels = format!("{clients} client{}", if clients == "1" { "" } else { "s" });
+    if run.knows("workers") {
+        let noun = if workers == "1" { "worker" } else { "workers" };
+        levels.push_str(&format!(" on {workers} {noun}"));
+    }
+    load.push(levels);
     load.extend(asked(run));
     if rounds > 1 {
         load.push(plural(u64::from(rounds), "round"));
     }
-    load.push(format!("seed {}", summary.seed));
+    // Without a plan of the whole there is no seed of the whole.
+    if !summary.plan_hash.is_empty() {
+        load.push(format!("seed {}", summary.seed));
+    }
     lines.extend(hanging("load      ", &load.join(", "), width));
     lines
 }
@@ -72,11 +83,13 @@ fn target(arm: &Arm, named: bool) -> String {
     text
 }
 
-fn workload(run: &Run) -> String {
+/// Nothing where it is not known.
+fn workload(run: &Run) -> Option<String> {
     let protocol = match run.protocol {
-        Protocol::Simple => "simple protocol",
-        Protocol::Extended => "extended protocol",
-        Protocol::Prepared => "prepared statements",
+        _ if !run.knows("protocol") => "",
+        Protocol::Simple => ", simple protocol",
+        Protocol::Extended => ", extended protocol",
+        Protocol::Prepared => ", prepared statements",
     };
     let size = match (run.scale, run.tables, run.table_size) {
         (Some(scale), ..) => format!(", scale {scale}"),
@@ -85,7 +98,7 @@ fn workload(run: &Run) -> String {
         }
         _ => String::new(),
     };
-    format!("{}{size}, {protocol}", run.workload)
+    (!run.workload.is_empty()).then(|| format!("{}{size}{protocol}", run.workload))
 }
 
 /// How long a run was to be.
@@ -103,7 +116,7 @@ pub(super) fn notes(summary: &Summary, width: usize) -> Vec<String> {
     if runs.iter().any(|run| !run.complete) {
         notes.push("* not measured to the end".to_owned());
     }
-    if runs.iter().any(|run| run.variance.stall_s.is_none()) {
+    if runs.iter().any(|run| run.knows("variance") && run.variance.stall_s.is_none()) {
         notes.push(
             "stalled -: under 20 transactions in the median second are too few to tell".to_owned(),
         );

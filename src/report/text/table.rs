@@ -5,6 +5,7 @@
 
 use comfy_table::{CellAlignment, Table, presets};
 
+use super::markdown::Sheet;
 use crate::result::{LatencyMs, Run};
 use crate::units::{format_count, format_ms, format_percent, format_tps};
 
@@ -223,6 +224,12 @@ pub(super) fn layout_lines(
 }
 
 fn run_table(columns: &[Column], groups: &[Group<'_>], of: Distribution) -> Vec<String> {
+    let Sheet { heading, blocks, left, .. } = run_sheet(columns, groups, of);
+    blocks_under(&heading, &blocks, left)
+}
+
+/// A table of runs before it is laid out.
+pub(super) fn run_sheet(columns: &[Column], groups: &[Group<'_>], of: Distribution) -> Sheet {
     let heading: Vec<String> =
         columns.iter().map(|c| format!("{}\n{}", c.heading, c.unit)).collect();
     let row = |run: &&Run| columns.iter().map(|column| cell(column, run, of)).collect();
@@ -233,7 +240,7 @@ fn run_table(columns: &[Column], groups: &[Group<'_>], of: Distribution) -> Vec<
             rows: group.runs.iter().map(row).collect(),
         })
         .collect();
-    blocks_under(&heading, &blocks, 0)
+    Sheet { title: String::new(), heading, blocks, left: 0 }
 }
 
 /// Rows of a table under a line of their own.

@@ -1,10 +1,13 @@
 //! Arms against the baseline: the verdicts, and the figures that they rest on.
 
+use super::markdown::Sheet;
 use super::parts::distinct;
 use super::table::{Block, NO_FIGURE, blocks_under, format_per_txn, optional};
 use super::wrap::{cut, hanging};
-use crate::result::comparison::{Comparison, Verdict};
+use crate::report::sentences::{self, Said};
+use crate::result::comparison::Comparison;
 use crate::result::{Run, Summary};
+use crate::stats::verdict::NOT_INTERLEAVED_BANNER;
 use crate::units::{format_ms, format_percent, format_tps};
 
 /// Longest name of an arm as the head of a column.
@@ -12,41 +15,43 @@ const MAX_ARM_CHARS: usize = 20;
 
 /// The sections of a summary that compares arms, the verdicts last, as what is read first.
 pub(super) fn sections(summary: &Summary, width: usize) -> Vec<Vec<String>> {
-    vec![
-        by_arm(summary),
-        costs(summary),
-        levels(summary, width),
-        relative(summary),
-        steadiness(summary, width),
-        verdicts(summary, width),
-    ]
+    let mut sections: Vec<Vec<String>> =
+        sheets(summary).into_iter().map(|sheet| lines(&sheet, width)).collect();
+    sections.extend([steadiness(summary, width), verdicts(summary, width)]);
+    sections
 }
 
-/// The one that carries the verdict of an arm.
-fn is_primary(comparison: &Comparison) -> bool {
-    matches!(comparison.metric.as_str(), "tps" | "response_p99_ms")
+/// Its tables.
+pub(super) fn sheets(summary: &Summary) -> Vec<Sheet> {
+    let all = [Some(by_arm(summary)), costs(summary), levels(summary), relative(summary)];
+    all.into_iter().flatten().collect()
+}
+
+fn lines(sheet: &Sheet, width: usize) -> Vec<String> {
+    let blocks = sheet.blocks.iter().map(|block| Block {
+        title: block.title.as_ref().map(|title| cut(title, width)),
+        rows: block.rows.clone(),
+    });
+    let blocks: Vec<Block> = blocks.collect();
+    let mut lines = hanging("", &sheet.title, width);
+    lines.extend(blocks_under(&sheet.heading, &blocks, sheet.left));
+    lines
 }
 
 fn primaries(summary: &Summary) -> impl Iterator<Item = &Comparison> {
-    summary.comparisons.iter().filter(|comparison| is_primary(comparison))
+    summary.comparisons.iter().filter(|comparison| comparison.is_primary())
 }
 
 /// One sentence for each arm.
-fn verdicts(summary: &Summary, width: usize) -> Vec<String> {
+pub(super) fn verdicts(summary: &Summary, width: usize) -> Vec<String> {
     let workloads = distinct(primaries(summary).map(|c| c.workload.clone())).len();
     let mut lines = Vec::new();
+    if primaries(summary).any(|comparison| !comparison.paired) {
+        lines.extend(hanging("", &format!("Not interleaved: {NOT_INTERLEAVED_BANNER}"), width));
+    }
     for comparison in primaries(summary) {
-        let Comparison { arm, baseline, workload, sentence, .. } = comparison;
-        let on = if workloads > 1 { format!(", {workload}") } else { String::new() };
-        let mut text = format!("{arm} against {baseline}{on}: {sentence}");
-        if comparison.verdict == Verdict::None
-            && let (Some(low), Some(high)) = (comparison.ci_low, comparison.ci_high)
-        {
-            text.push_str(&format!(
-                "; ratio {:.4}, 95 % confidence interval {low:.4}-{high:.4}",
-                comparison.ratio
-            ));
-        }
+        let Said { headline, rest } = sentences::of(comparison, workloads > 1, str::to_owned);
+        let text = std::iter::once(headline).chain(rest).collect::<Vec<_>>().join("; ");
         lines.extend(hanging("", &text, width));
     }
     lines
@@ -75,12 +80,7 @@ fn title(summary: &Summary, arm: &str, workload: &str) -> String {
 }
 
 /// A table with a row for each arm and level.
-fn table(
-    summary: &Summary,
-    name: &str,
-    head: &[&str],
-    row: fn(&[&Run]) -> Vec<String>,
-) -> Vec<String> {
+fn table(summary: &Summary, name: &str, head: &[&str], row: fn(&[&Run]) -> Vec<String>) -> Sheet {
     let mut blocks: Vec<Block> = Vec::new();
     for (title, runs) in cells(summary) {
         let row = row(&runs);
@@ -89,13 +89,25 @@ fn table(
             None => blocks.push(Block { title: Some(title), rows: vec![row] }),
         }
     }
-    let heading: Vec<String> = head.iter().map(ToString::to_string).collect();
-    let mut lines = vec![name.to_owned()];
-    lines.extend(blocks_under(&heading, &blocks, 0));
-    lines
+    let mut heading: Vec<String> = head.iter().map(ToString::to_string).collect();
+    drop_empty_columns(&mut heading, &mut blocks);
+    Sheet { title: name.to_owned(), heading, blocks, left: 0 }
 }
 
-fn by_arm(summary: &Summary) -> Vec<String> {
+/// A column in which no row has a figure says nothing.
+fn drop_empty_columns(heading: &mut Vec<String>, blocks: &mut [Block]) {
+    for column in (0..heading.len()).rev() {
+        let mut rows = blocks.iter().flat_map(|block| &block.rows);
+        if rows.all(|row| row[column] == NO_FIGURE) {
+            heading.remove(column);
+            for row in blocks.iter_mut().flat_map(|block| &mut block.rows) {
+                row.remove(column);
+            }
+        }
+    }
+}
+
+fn by_arm(summary: &Summary) -> Sheet {
     let head = [
         "clients\n",
         "runs\n",
@@ -110,7 +122,8 @@ fn by_arm(summary: &Summary) -> Vec<String> {
     table(summary, "Means over the rounds", &head, |runs| {
         let logs: Vec<f64> =
             runs.iter().filter(|run| run.tps > 0.0).map(|run| run.tps.ln()).collect();
-        let failed: u64 = runs.iter().map(|run| run.failed.total).sum();
+        let known = runs.iter().filter(|run| run.knows("failed"));
+        let failed = known.map(|run| run.failed.total).reduce(|sum, failed| sum + failed);
         vec![
             runs[0].clients.to_string(),
             runs.len().to_string(),
@@ -120,17 +133,15 @@ fn by_arm(summary: &Summary) -> Vec<String> {
             optional(of(runs, |run| run.latency_ms.p99), format_ms),
             optional(of(runs, |run| run.variance.cv), format_percent),
             optional(of(runs, |run| run.variance.steadiness), |share| format!("{share:.2}")),
-            failed.to_string(),
+            failed.map_or_else(|| NO_FIGURE.to_owned(), |failed| failed.to_string()),
         ]
     })
 }
 
 /// What a transaction cost the machine; nothing where no run has it.
-fn costs(summary: &Summary) -> Vec<String> {
+fn costs(summary: &Summary) -> Option<Sheet> {
     let known = |run: &Run| run.host.as_ref().is_some_and(|host| host.same_machine);
-    if !summary.runs.iter().any(known) {
-        return Vec::new();
-    }
+    summary.runs.iter().find(|run| known(run))?;
     let head = [
         "clients\n",
         "other CPU\nus",
@@ -140,7 +151,7 @@ fn costs(summary: &Summary) -> Vec<String> {
         "written\nKiB",
         "flushes\n",
     ];
-    table(summary, "Per transaction, on this machine", &head, |runs| {
+    Some(table(summary, "Per transaction, on this machine", &head, |runs| {
         let figure = |name: &str| {
             let figures =
                 runs.iter().filter_map(|run| run.host.as_ref()?.per_txn.get(name).copied());
@@ -149,30 +160,26 @@ fn costs(summary: &Summary) -> Vec<String> {
         let clients = runs[0].clients.to_string();
         let names = ["cpu_us", "context_switches", "read_kib", "writes", "written_kib", "flushes"];
         std::iter::once(clients).chain(names.map(figure)).collect()
-    })
+    }))
 }
 
 /// Ratio and interval of each level.
-fn levels(summary: &Summary, width: usize) -> Vec<String> {
+fn levels(summary: &Summary) -> Option<Sheet> {
     let blocks: Vec<Block> = primaries(summary)
         .map(|comparison| Block {
-            title: Some(cut(
-                &format!(
-                    "{} / {}, {} of {}",
-                    comparison.arm, comparison.baseline, comparison.metric, comparison.workload
-                ),
-                width,
-            )),
+            title: Some(level_title(comparison)),
             rows: level_rows(comparison),
         })
         .collect();
-    if blocks.is_empty() {
-        return Vec::new();
-    }
-    let heading = ["clients", "ratio", "low", "high", "p", "Holm p"].map(str::to_owned);
-    let mut lines = hanging("", "Ratio to the baseline, with its 95 % confidence interval", width);
-    lines.extend(blocks_under(&heading, &blocks, 0));
-    lines
+    let heading = ["clients", "ratio", "low", "high", "p", "Holm p"].map(str::to_owned).to_vec();
+    let title = "Ratio to the baseline, with its 95 % confidence interval".to_owned();
+    (!blocks.is_empty()).then_some(Sheet { title, heading, blocks, left: 0 })
+}
+
+fn level_title(comparison: &Comparison) -> String {
+    let Comparison { arm, baseline, metric, workload, .. } = comparison;
+    let of = if workload.is_empty() { String::new() } else { format!(" of {workload}") };
+    format!("{arm} / {baseline}, {metric}{of}")
 }
 
 fn level_rows(comparison: &Comparison) -> Vec<Vec<String>> {
@@ -201,13 +208,11 @@ fn level_rows(comparison: &Comparison) -> Vec<Vec<String>> {
 }
 
 /// Rows are tests, columns arms, the baseline is 1.00; only where arms stand beside each other.
-fn relative(summary: &Summary) -> Vec<String> {
+fn relative(summary: &Summary) -> Option<Sheet> {
     let arms = distinct(primaries(summary).map(|c| c.arm.clone()));
-    let Some(baseline) = primaries(summary).next().map(|c| c.baseline.clone()) else {
-        return Vec::new();
-    };
+    let baseline = primaries(summary).next()?.baseline.clone();
     if arms.len() < 2 {
-        return Vec::new();
+        return None;
     }
     let mut rows: Vec<Vec<String>> = Vec::new();
     for workload in distinct(primaries(summary).map(|c| c.workload.clone())) {
@@ -229,15 +234,14 @@ fn relative(summary: &Summary) -> Vec<String> {
     }
     let mut heading = vec!["test".to_owned(), "clients".to_owned()];
     heading.extend(std::iter::once(&baseline).chain(&arms).map(|arm| cut(arm, MAX_ARM_CHARS)));
-    let mut lines = vec![format!("Relative to {baseline}")];
-    lines.extend(blocks_under(&heading, &[Block { title: None, rows }], 1));
-    lines
+    let blocks = vec![Block { title: None, rows }];
+    Some(Sheet { title: format!("Relative to {baseline}"), heading, blocks, left: 1 })
 }
 
 /// How the steadiness of the arms compares: without a verdict.
 fn steadiness(summary: &Summary, width: usize) -> Vec<String> {
     let mut lines = Vec::new();
-    for comparison in summary.comparisons.iter().filter(|c| !is_primary(c)) {
+    for comparison in summary.comparisons.iter().filter(|c| !c.is_primary()) {
         let (Some(low), Some(high)) = (comparison.ci_low, comparison.ci_high) else { continue };
         let Comparison { arm, baseline, workload, metric, ratio, .. } = comparison;
         let text =

@@ -2,7 +2,7 @@
 
 /// `text` in lines of at most `width`, the first after `lead`, the others indented by as much. A
 /// word longer than a line (a path, a URL) keeps a line of its own, whole.
-pub(super) fn hanging(lead: &str, text: &str, width: usize) -> Vec<String> {
+pub(in crate::report) fn hanging(lead: &str, text: &str, width: usize) -> Vec<String> {
     let indent = " ".repeat(lead.chars().count());
     let mut lines = Vec::new();
     let mut line = lead.to_owned();

@@ -101,9 +101,9 @@ function drawForest(plot, figure, choice) {
   for (let i = Math.ceil(100 * (1 / reach - 1) / step); i * step <= 100 * (reach - 1); i += 1) ticks.push(1 + (i * step) / 100);
   const chart = frame(plot, {
     width, height: rows.length * rowHeight + 46, left, right: numbers + 12,
-    x: { min: 1 / reach, max: reach, log: true, ticks, text: percent, label: "throughput against the baseline" },
+    x: { min: 1 / reach, max: reach, log: true, ticks, text: percent, label: `${DATA.metric} against the baseline` },
     y: { min: rows.length, max: 0, ticks: [] },
-    label: "Ratio of throughput to the baseline with confidence intervals, by arm and level. Arrow keys read the rows.",
+    label: `Ratio of ${DATA.metric} to the baseline with confidence intervals, by arm and level. Arrow keys read the rows.`,
   });
   chart.plot.append(svg("rect", {
     class: "band", x: chart.X(1 / (1 + margin)), width: chart.X(1 + margin) - chart.X(1 / (1 + margin)),
@@ -402,4 +402,34 @@ function drawCosts(plot, figure, choice) {
     }));
   }
   counted(figure, costs.length, series, points);
+}
+
+function drawServer(plot, figure, choice) {
+  const runs = runsAt(choice).filter((run) => run.st.length > 0);
+  if (runs.length === 0) return counted(figure, 0, 0, 0);
+  const { axis } = timeAxis(runs, choice);
+  const grid = panels(plot, DATA.server.length, 360);
+  let series = 0, points = 0;
+  DATA.server.forEach(([name, unit], at) => {
+    const host = grid.add();
+    host.append(titled(`${name}, ${unit}`));
+    const chart = frame(host, {
+      width: grid.width, height: 200, x: axis, y: { min: 0, max: niceTop(maxOf(runs.flatMap((run) => run.s[at]), 0), 4) },
+      label: `${name} over time, ${unit}, a line for each run, coloured by arm. Left and right arrow keys read the samples, up and down the runs.`,
+    });
+    const lines = runs.map((run) => {
+      chart.plot.append(svg("path", {
+        class: runs.length > indices(runs).length ? "line thin" : "line", stroke: colour(run.a), "stroke-dasharray": dash(run.a),
+        d: path(run.s[at].map((value, i) => [run.st[i], value]), chart.X, chart.Y),
+      }));
+      series += 1;
+      points += run.s[at].length;
+      return run.s[at].map((value, i) => ({
+        x: chart.X(run.st[i]), y: chart.Y(value || 0), inside: value !== null && run.st[i] >= axis.min && run.st[i] <= axis.max,
+        text: () => `${armName(run.a)}, round ${run.r}\nuntil ${run.st[i].toFixed(1)} s: ${exact(value)} ${unit}`,
+      })).filter((point) => point.inside);
+    });
+    interactive(chart, lines, zoomTo(chart, axis, choice));
+  });
+  counted(figure, DATA.server.length, series, points);
 }

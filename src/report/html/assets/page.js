@@ -2,9 +2,9 @@
 
 const FIGURES = {
   clients: drawClients, forest: drawForest, throughput: drawThroughput, latency: drawLatency,
-  percentiles: drawPercentiles, steadiness: drawSteadiness, costs: drawCosts,
+  percentiles: drawPercentiles, steadiness: drawSteadiness, server: drawServer, costs: drawCosts,
 };
-const OVER_TIME = ["throughput", "latency"];
+const OVER_TIME = ["throughput", "latency", "server"];
 const figureOf = (name) => document.querySelector(`figure[data-chart="${name}"]`);
 const field = (id) => document.getElementById(id);
 
@@ -21,7 +21,7 @@ function draw(names) {
     const position = [...plot.querySelectorAll("svg")].indexOf(document.activeElement);
     plot.replaceChildren();
     FIGURES[name](plot, figure, choice);
-    if (OVER_TIME.includes(name)) plot.append(zoomButtons());
+    if (OVER_TIME.includes(name) && plot.querySelector("svg")) plot.append(zoomButtons());
     plot.style.minHeight = "";
     if (hadFocus && position >= 0) plot.querySelectorAll("svg")[position]?.focus();
   }
@@ -126,6 +126,21 @@ function setTheme(theme) {
 field("theme").addEventListener("click", () => {
   const now = document.documentElement.dataset.theme || "system";
   setTheme(THEMES[(THEMES.indexOf(now) + 1) % THEMES.length]);
+});
+
+// On paper everything is open, at the width of paper; afterwards as it was.
+const PAPER_WIDTH = 720;
+let before = [];
+addEventListener("beforeprint", () => {
+  before = [...document.querySelectorAll("details:not(.late):not([open])")];
+  for (const details of before) details.open = true;
+  document.body.style.width = PAPER_WIDTH + "px";
+  drawAll();
+  document.body.style.width = "";
+});
+addEventListener("afterprint", () => {
+  for (const details of before) details.open = false;
+  drawAll();
 });
 
 field("copy").addEventListener("click", async () => {

@@ -1,0 +1,91 @@
+//! Results from disk, whatever they are: what an input is, its content tells, never its name.
+//!
+//! A results folder is one kind, a CSV file of rates another. The output of another load driver
+//! would be one more: a test of its text, and a function from the text to runs.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, bail};
+
+use crate::compare::csv;
+use crate::report::html::Results;
+use crate::result::summary::{Arm, Program, SCHEMA};
+use crate::result::{Run, Summary};
+
+/// Larger files are no results: they are not read to find that out.
+const MOST_BYTES: u64 = 256 << 20;
+
+/// Reads what `path` names.
+pub(super) fn read(path: &Path) -> anyhow::Result<Results> {
+    let shown = path.display();
+    let facts = fs::metadata(path).with_context(|| format!("reading {shown}"))?;
+    if facts.is_dir() {
+        return Ok(Results::read(path)?);
+    }
+    // Somebody points at the document in place of its folder.
+    if path.file_name().is_some_and(|name| name == "summary.json") {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        return Ok(Results::read(folder.unwrap_or(Path::new(".")))?);
+    }
+    if facts.len() > MOST_BYTES {
+        bail!("{shown} is no results file: it has {} bytes", facts.len());
+    }
+    let bytes = fs::read(path).with_context(|| format!("reading {shown}"))?;
+    let text = String::from_utf8(bytes).map_err(|error| {
+        let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        let line = 1 + before.iter().filter(|byte| **byte == b'\n').count();
+        anyhow::anyhow!("{shown}, line {line}: not UTF-8 text")
+    })?;
+    of_text(path, &text)
+}
+
+/// Runs from a text, by what it holds.
+fn of_text(path: &Path, text: &str) -> anyhow::Result<Results> {
+    let shown = path.display();
+    if csv::is_meant(text) {
+        let rows = csv::parse(text)
+            .map_err(|error| anyhow::anyhow!("{shown}, line {}: {}", error.line, error.why))?;
+        let runs = rows.iter().map(|row| Run::of_rate(&row.arm, row.round, row.clients, row.tps));
+        return Ok(of_runs(path, "csv", runs.collect()));
+    }
+    let first = text.lines().next().unwrap_or_default();
+    let first: String = first.chars().take(60).collect();
+    bail!(
+        "{shown} is neither a results folder nor a CSV file with the columns \
+         ARM,round,clients,tps; its first line is \"{first}\""
+    )
+}
+
+/// Runs that somebody else measured.
+fn of_runs(path: &Path, engine: &str, runs: Vec<Run>) -> Results {
+    let mut arms: Vec<Arm> = Vec::new();
+    for run in &runs {
+        if arms.iter().all(|arm| arm.name != run.arm) {
+            arms.push(Arm {
+                name: run.arm.clone(),
+                target: path.display().to_string(),
+                engine: engine.to_owned(),
+                transport: None,
+                server_version: None,
+                settings: Default::default(),
+                storage: None,
+            });
+        }
+    }
+    let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
+    let summary = Summary {
+        schema: SCHEMA.to_owned(),
+        dbload: Program { version: String::new(), command_line: String::new() },
+        seed: 0,
+        plan_hash: String::new(),
+        complete: true,
+        warnings: Vec::new(),
+        arms,
+        runs,
+        comparisons: Vec::new(),
+        probes: Vec::new(),
+        probe_comparisons: Vec::new(),
+    };
+    Results::of_summary(name, summary)
+}
