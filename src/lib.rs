@@ -11,6 +11,7 @@
 //! | 3 | `engine` `host` `instance` | databases and the machine |
 //! | 4 | `runner` | measures, loads |
 //! | 4 | `compare` | runs of several arms to comparisons with a verdict |
+//! | 4 | `import` | output of other load drivers to runs |
 //! | 4 | `report` | shows results; reads floors 0 to 2 only |
 //! | 5 | `measure` | measures a plan, and writes its results |
 //! | 6 | `cli` `cmd` | understands what is asked, and does it |
@@ -19,6 +20,7 @@ use std::ffi::OsString;
 
 pub mod compare;
 pub mod embedded;
+pub mod import;
 pub mod plan;
 pub mod report;
 pub mod result;

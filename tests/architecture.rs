@@ -26,6 +26,7 @@ const FLOORS: &[(&str, u8)] = &[
     ("instance", 3),
     ("runner", 4),
     ("compare", 4),
+    ("import", 4),
     ("report", 4),
     ("measure", 5),
     ("cli", 6),

@@ -5,6 +5,7 @@
 mod common;
 
 use std::fs;
+use std::path::Path;
 
 use common::program::{Ended, Place};
 
@@ -99,7 +100,7 @@ fn a_condition_that_holds_is_exit_code_3() {
 fn damaged_files_are_refused_with_their_line() {
     compare("fs,round,clients,tps\na,1,2,3\nb,1,2\n", &[]).expect_refusal(&["x.csv, line 3", "3"]);
     compare("fs,round,clients,tps\na,1,2,fast\n", &[]).expect_refusal(&["line 2", "\"fast\""]);
-    compare("a,b\n1,2\n", &[]).expect_refusal(&["neither a results folder nor a CSV", "a,b"]);
+    compare("a,b\n1,2\n", &[]).expect_refusal(&["neither a results folder", "a,b"]);
     compare("fs,round,clients,tps\na,1,2,3\n", &[]).expect_refusal(&["one arm, a"]);
     compare(SEED, &["--baseline", "btrfs"]).expect_refusal(&["btrfs", "ext4, xfs"]);
     let place = Place::new();
@@ -192,4 +193,33 @@ fn runs_of_folders_that_were_measured_in_turn_are_pairs() {
     let ended = place.dbload(&args).expect_code(0);
     assert!(!ended.output().contains("one after the other"), "{ended}");
     assert!(!ended.stdout.contains("no verdict"), "{ended}");
+}
+
+#[test]
+fn outputs_of_other_tools_are_told_by_their_content() {
+    let place = Place::new();
+    let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/import");
+    for (sample, name) in [
+        ("pgbench-18-loop.txt", "old.log"),
+        ("pgbench-18-loop.txt", "new"),
+        ("pgbench-15-aggregate.log", "log"),
+        ("pgbench-18-failures.txt", "failures"),
+    ] {
+        fs::copy(samples.join(sample), place.path(name)).unwrap();
+    }
+    let ended = place.dbload(&["compare", "old.log", "new"]).expect_code(0);
+    assert!(ended.stdout.contains("new / old, tps"), "{ended}");
+    assert!(ended.stdout.contains("all  1.0000"), "{ended}");
+    let ended = place.dbload(&["report", "-r", "failures", "log"]).expect_code(0);
+    assert!(ended.stdout.contains("serializable, simple protocol"), "{ended}");
+    // What pgbench does not count is not 0.
+    let row = ended.stdout.lines().find(|line| line.starts_with("4      -     -   2,447"));
+    assert!(row.is_some(), "{ended}");
+    assert!(ended.stdout.contains("an unknown number of clients"), "{ended}");
+    assert!(place.path("failures.html").is_file() && place.path("log.html").is_file());
+
+    let text = fs::read_to_string(place.path("new")).unwrap();
+    fs::write(place.path("cut"), &text[..text.rfind("latency stddev").unwrap()]).unwrap();
+    let line = 1 + text[..text.rfind("pgbench (").unwrap()].matches('\n').count();
+    place.dbload(&["report", "cut"]).expect_refusal(&["cut", &format!("line {line}"), "cut off"]);
 }

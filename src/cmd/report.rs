@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::{Context, bail};
 
-use super::Exit;
+use super::{Exit, sources};
 use crate::cli::ReportArgs;
 use crate::report::{Output, Style, Talk, html, report_width, text};
 
@@ -22,7 +22,7 @@ pub(crate) fn report(args: &ReportArgs) -> anyhow::Result<Exit> {
     let mut talk = Talk::stderr(Style::Plain);
     let mut output = Output::stdout();
     // All are read before anything is written: a wrong name changes nothing.
-    let read = |folder| Ok((folder, html::Results::read(folder)?));
+    let read = |path| Ok((path, sources::read(path)?));
     let all: Vec<(&Path, html::Results)> =
         args.folders.iter().map(|folder| read(folder.as_path())).collect::<anyhow::Result<_>>()?;
     for (folder, results) in &all {
@@ -32,7 +32,12 @@ pub(crate) fn report(args: &ReportArgs) -> anyhow::Result<Exit> {
         for line in text::warnings(&results.summary, report_width()).lines() {
             talk.insist(line);
         }
-        let page = args.html.clone().unwrap_or_else(|| folder.join(html::FILE_NAME));
+        // Beside the output of another tool, under its name.
+        let own = match folder.is_dir() {
+            true => folder.join(html::FILE_NAME),
+            false => folder.with_extension("html"),
+        };
+        let page = args.html.clone().unwrap_or(own);
         html::write(results, &page)?;
         talk.insist(&format!("page: {}", page.display()));
     }

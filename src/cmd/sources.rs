@@ -1,14 +1,16 @@
 //! Results from disk, whatever they are: what an input is, its content tells, never its name.
 //!
-//! A results folder is one kind, a CSV file of rates another. The output of another load driver
-//! would be one more: a test of its text, and a function from the text to runs.
+//! A results folder is one kind, a CSV file of rates another, the output of pgbench or sysbench a
+//! third.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow, bail};
 
 use crate::compare::csv;
+use crate::import;
 use crate::report::html::Results;
 use crate::result::summary::{Arm, Program, SCHEMA};
 use crate::result::{Run, Summary};
@@ -35,7 +37,7 @@ pub(super) fn read(path: &Path) -> anyhow::Result<Results> {
     let text = String::from_utf8(bytes).map_err(|error| {
         let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
         let line = 1 + before.iter().filter(|byte| **byte == b'\n').count();
-        anyhow::anyhow!("{shown}, line {line}: not UTF-8 text")
+        anyhow!("{shown}, line {line}: not UTF-8 text")
     })?;
     of_text(path, &text)
 }
@@ -45,15 +47,25 @@ fn of_text(path: &Path, text: &str) -> anyhow::Result<Results> {
     let shown = path.display();
     if csv::is_meant(text) {
         let rows = csv::parse(text)
-            .map_err(|error| anyhow::anyhow!("{shown}, line {}: {}", error.line, error.why))?;
+            .map_err(|error| anyhow!("{shown}, line {}: {}", error.line, error.why))?;
         let runs = rows.iter().map(|row| Run::of_rate(&row.arm, row.round, row.clients, row.tps));
         return Ok(of_runs(path, "csv", runs.collect()));
+    }
+    if import::is_meant(text) {
+        let arm = path.file_stem().unwrap_or(path.as_os_str()).to_string_lossy();
+        let found = import::parse(text, &arm).map_err(|error| anyhow!("{shown}, {error}"))?;
+        let tools: BTreeSet<&str> = found.iter().map(|imported| imported.tool.as_str()).collect();
+        let tools = Vec::from_iter(tools).join(", ");
+        let (runs, rows): (Vec<Run>, Vec<_>) =
+            found.into_iter().map(|imported| (imported.run, imported.intervals)).unzip();
+        let rows = rows.into_iter().flatten().collect();
+        return Ok(of_runs(path, &tools, runs).with_intervals(rows));
     }
     let first = text.lines().next().unwrap_or_default();
     let first: String = first.chars().take(60).collect();
     bail!(
-        "{shown} is neither a results folder nor a CSV file with the columns \
-         ARM,round,clients,tps; its first line is \"{first}\""
+        "{shown} is neither a results folder, nor a CSV file with the columns \
+         ARM,round,clients,tps, nor output of pgbench or sysbench; its first line is \"{first}\""
     )
 }
 

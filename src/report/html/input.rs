@@ -125,6 +125,11 @@ impl Results {
         }
     }
 
+    /// The same with intervals.
+    pub fn with_intervals(self, rows: Vec<IntervalRow>) -> Self {
+        Self { intervals: by_run(Some(rows)), ..self }
+    }
+
     /// The intervals of a run.
     pub fn intervals_of(&self, run: &Run) -> &[IntervalRow] {
         let key = (run.arm.clone(), run.workload.clone(), run.round, run.clients);

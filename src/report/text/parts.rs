@@ -1,6 +1,6 @@
 //! The parts of the report around the level tables.
 
-use super::table::{Block, Group, blocks_under, optional};
+use super::table::{Block, Group, NO_FIGURE, blocks_under, optional};
 use super::wrap::{cut, hanging};
 use super::{plural, run_name};
 use crate::plan::Protocol;
@@ -39,7 +39,10 @@ pub(super) fn measured(summary: &Summary, width: usize) -> Vec<String> {
             Some(rate) => format!("open loop at {} tps", format_tps(rate)),
         });
     }
-    let mut levels = format!("{clients} client{}", if clients == "1" { "" } else { "s" });
+    let mut levels = match run.knows("clients") {
+        true => format!("{clients} client{}", if clients == "1" { "" } else { "s" }),
+        false => "an unknown number of clients".to_owned(),
+    };
     if run.knows("workers") {
         let noun = if workers == "1" { "worker" } else { "workers" };
         levels.push_str(&format!(" on {workers} {noun}"));
@@ -294,7 +297,7 @@ pub(super) fn statements(groups: &[Group<'_>], width: usize) -> Vec<String> {
             }
             blocks.push(Block {
                 title: Some(if is_mix { format!("{name}: {script}") } else { name.clone() }),
-                rows: statements.iter().map(statement_row).collect(),
+                rows: statements.iter().map(|statement| statement_row(run, statement)).collect(),
             });
         }
     }
@@ -306,12 +309,16 @@ pub(super) fn statements(groups: &[Group<'_>], width: usize) -> Vec<String> {
     lines
 }
 
-fn statement_row(statement: &Statement) -> Vec<String> {
+fn statement_row(run: &Run, statement: &Statement) -> Vec<String> {
     let ms = &statement.latency_ms;
+    let known = |field, count| match run.knows(field) {
+        true => format_count(count),
+        false => NO_FIGURE.to_owned(),
+    };
     vec![
         statement.n.to_string(),
-        format_count(statement.count),
-        format_count(statement.rows),
+        known("statements.count", statement.count),
+        known("statements.rows", statement.rows),
         format_count(statement.failed),
         format_count(statement.retries),
         optional(ms.mean, format_ms),

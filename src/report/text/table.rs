@@ -41,7 +41,11 @@ impl Column {
 
 const CLIENTS: Column = Column::of_run("clients", "", |run| {
     // The mark is explained below the table.
-    format!("{}{}", if run.complete { "" } else { "*" }, run.clients)
+    let clients = match run.knows("clients") {
+        true => run.clients.to_string(),
+        false => NO_FIGURE.to_owned(),
+    };
+    format!("{}{clients}", if run.complete { "" } else { "*" })
 });
 const TRANSACTIONS: Column =
     Column::of_run("transactions", "", |run| format_count(run.transactions));
