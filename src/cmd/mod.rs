@@ -21,7 +21,7 @@ use clap::error::ErrorKind;
 
 use crate::cli::{Cli, Command, TargetArgs as TargetOptions};
 use crate::report::{Style, Talk};
-use crate::target::{Env, NamedTarget, TargetArgs, redact, redact_sentence};
+use crate::target::{Env, NamedTarget, TARGET_VARIABLE, TargetArgs, redact, redact_quoted};
 
 use signals::Signals;
 
@@ -51,9 +51,11 @@ where
     I: IntoIterator,
     I::Item: Into<OsString> + Clone,
 {
+    let args: Vec<OsString> = args.into_iter().map(Into::into).collect();
+    let given = Given::new(&args);
     let cli = match Cli::try_parse_from(args) {
         Ok(cli) => cli,
-        Err(error) => return usage(&error) as u8,
+        Err(error) => return usage(&error, &given) as u8,
     };
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -63,13 +65,28 @@ where
         Err(error) => Err(anyhow::Error::new(error).context("starting")),
     };
     let exit = outcome.unwrap_or_else(|error| {
-        Talk::stderr(Style::Plain).insist(&format!("dbload: {}", chain(&error)));
+        let text = given.redacted(&chain(&error));
+        Talk::stderr(Style::Plain).insist(&format!("dbload: {text}"));
         Exit::Refused
     });
     exit as u8
 }
 
-/// An error with its causes, each said once, and without secrets.
+/// What the user gave, which messages quote and which may hold a password.
+struct Given(Vec<String>);
+
+impl Given {
+    fn new(args: &[OsString]) -> Self {
+        let args = args.iter().map(|arg| arg.to_string_lossy().into_owned());
+        Self(args.chain(std::env::var(TARGET_VARIABLE)).collect())
+    }
+
+    fn redacted(&self, message: &str) -> String {
+        redact_quoted(message, &self.0)
+    }
+}
+
+/// An error with its causes, each said once.
 fn chain(error: &anyhow::Error) -> String {
     let mut text = String::new();
     for cause in error.chain().map(ToString::to_string) {
@@ -80,21 +97,18 @@ fn chain(error: &anyhow::Error) -> String {
             text.push_str(&cause);
         }
     }
-    redact_sentence(&text)
+    text
 }
 
 /// Prints clap's own message: help and version are answers, the rest is a refusal.
-fn usage(error: &clap::Error) -> Exit {
+fn usage(error: &clap::Error, given: &Given) -> Exit {
     match error.kind() {
         // Where the text cannot be written there is nobody to tell.
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => drop(error.print()),
         // A URL in the wrong place may hold a password.
         _ => {
-            let text = error.to_string();
-            // What follows are our own words, which have an @ as well.
-            let own = text.find("\n\nUsage:").unwrap_or(text.len());
-            let shown = format!("{}{}", redact(&text[..own]), &text[own..]);
-            Talk::stderr(Style::Plain).insist(shown.trim_end());
+            let text = given.redacted(&error.to_string());
+            Talk::stderr(Style::Plain).insist(text.trim_end());
         }
     }
     match error.kind() {

@@ -21,9 +21,12 @@ pub use env::Env;
 pub use error::TargetError;
 pub use mysql::{MySqlHost, MySqlTarget, TlsMode};
 pub use postgres::{ChannelBinding, PgHost, PgTarget, RootCert, SslMode};
-pub use redact::{redact, redact_args, redact_sentence};
+pub use redact::{redact, redact_args, redact_quoted};
 pub use secret::Secret;
 pub use sqlite::{JournalMode, SqliteTarget, Synchronous};
+
+/// The environment variable that names the target where the command line does not.
+pub const TARGET_VARIABLE: &str = "DBLOAD_TARGET";
 
 use crate::script::Dialect;
 use crate::suggest::did_you_mean;
@@ -130,7 +133,7 @@ impl TargetArgs {
         if !options.is_empty() {
             return Ok(vec![by_options(&options, env)?]);
         }
-        if let Some(text) = env.var("DBLOAD_TARGET") {
+        if let Some(text) = env.var(TARGET_VARIABLE) {
             return Ok(vec![parse(text, "from DBLOAD_TARGET", env)?]);
         }
         let signs = ["PGHOST", "PGPORT", "PGDATABASE", "PGUSER", "PGSERVICE"];
