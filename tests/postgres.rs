@@ -20,6 +20,7 @@ on_every_postgres![
     transactions_leaves_exactly_that_many_rows_per_client,
     history_is_truncated_before_a_level_unless_told_not_to,
     a_mix_counts_each_of_its_scripts,
+    statements_of_a_pipeline_have_their_rows_and_the_time_of_their_answers,
     sigint_in_the_third_of_six_levels_keeps_what_was_measured,
     sigint_leaves_the_rows_that_were_committed_and_at_most_the_unfinished_ones,
     sigterm_ends_with_143_and_a_report,
@@ -114,6 +115,24 @@ fn a_mix_counts_each_of_its_scripts(db: &Database) {
     assert_eq!(db.rows("pgbench_history"), counts[0], "{scripts:?}");
     // 1000 draws with p = 0.1: ten standard deviations on each side.
     assert!((10..=200).contains(&counts[0]), "{counts:?}");
+}
+
+fn statements_of_a_pipeline_have_their_rows_and_the_time_of_their_answers(db: &Database) {
+    let place = Place::new();
+    let script = "SELECT 1;\n\\startpipeline\nSELECT 1 WHERE false;\n\\syncpipeline\n\
+                  SELECT generate_series(1, 3);\nSELECT pg_sleep(0.02);\n\\endpipeline\n";
+    fs::write(place.path("pipe.sql"), script).unwrap();
+    let run = "run --script pipe.sql --clients 1 --transactions 20";
+    let results = dbload(db, &place, run).expect_code(0).results();
+    let statements = results.run()["statements"].as_array().unwrap();
+    let rows: Vec<u64> = statements.iter().map(|statement| number(statement, "rows")).collect();
+    assert_eq!(rows, [20, 0, 60, 20]);
+    for statement in &statements[1..] {
+        let shortest = statement["latency_ms"]["min"].as_f64().unwrap();
+        assert!(shortest >= 19.5, "all wait for the last answer, within a bucket: {statement}");
+    }
+    let warnings = results.run()["warnings"].to_string();
+    assert!(!warnings.contains("found a row: SELECT generate_series"), "{warnings}");
 }
 
 fn sigint_in_the_third_of_six_levels_keeps_what_was_measured(db: &Database) {

@@ -102,8 +102,9 @@ pub(crate) trait Session {
     /// The transaction block as of the last reply.
     fn block(&self) -> Block;
     /// Opens, marks or closes a pipeline. Scripts with pipelines are refused for engines without
-    /// them before they connect.
-    async fn pipeline(&mut self, step: PipelineStep) -> Result<(), DbError> {
+    /// them before they connect. At its end `rows` gets the rows of each statement of it, in order.
+    async fn pipeline(&mut self, step: PipelineStep, rows: &mut Vec<u64>) -> Result<(), DbError> {
+        rows.clear();
         let text = format!("this engine has no pipelines ({step:?})");
         Err(DbError::new(ErrorKind::Other, "", text))
     }

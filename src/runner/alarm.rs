@@ -37,6 +37,18 @@ impl Alarm {
         registered.map_or(Self::Runtime, Self::Kernel)
     }
 
+    /// Waits for as long as `pause`.
+    pub(super) async fn sleep(&mut self, pause: Duration) {
+        let end = Instant::now() + pause;
+        loop {
+            let left = end.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return;
+            }
+            self.wait(end, left).await;
+        }
+    }
+
     /// Waits until `instant`, or at most for `at_most`.
     pub(super) async fn wait(&mut self, instant: Instant, at_most: Duration) {
         let left = instant.saturating_duration_since(Instant::now()).min(at_most);
@@ -78,6 +90,8 @@ mod tests {
             let instant = Instant::now() + Duration::from_micros(micros);
             alarm.wait(instant, Duration::from_secs(1)).await;
             assert!(Instant::now() >= instant);
+            alarm.sleep(Duration::from_micros(micros)).await;
+            assert!(Instant::now() >= instant + Duration::from_micros(micros));
         }
     }
 }

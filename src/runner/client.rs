@@ -96,7 +96,9 @@ impl<'a> Client<'a> {
             samples: Vec::with_capacity(longest.unwrap_or(0)),
             retried_at: Vec::new(),
             failures_in_a_row: 0,
-            alarm: Alarm::new(precise && level.arrivals.get().is_some()),
+            alarm: Alarm::new(
+                precise && (level.arrivals.get().is_some() || level.workload.sleeps()),
+            ),
             is_alone,
         }
     }
@@ -250,8 +252,8 @@ impl<'a> Client<'a> {
         self.retried_at.clear();
         loop {
             self.samples.clear();
-            let Err(failure) = self.interpreter.run(script, session, &mut self.samples).await
-            else {
+            let (samples, alarm) = (&mut self.samples, &mut self.alarm);
+            let Err(failure) = self.interpreter.run(script, session, samples, alarm).await else {
                 self.failures_in_a_row = 0;
                 let next = self.takes_another() && chained;
                 let (outcome, statements) = (Outcome::Committed, &self.samples[..]);

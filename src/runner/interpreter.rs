@@ -2,6 +2,7 @@
 
 use tokio::time::Instant;
 
+use super::alarm::Alarm;
 use super::recorder::StatementSample;
 use super::tally::nanoseconds;
 use super::{ClientId, LevelSettings, shell};
@@ -35,6 +36,29 @@ impl ScriptFailure {
     }
 }
 
+/// The statements of a pipeline, whose replies are read at its end.
+#[derive(Default)]
+struct OpenPipeline {
+    /// Samples of the transaction before it.
+    before: usize,
+    /// When each was sent.
+    sent: Vec<Instant>,
+    /// Rows of each, from the replies.
+    rows: Vec<u64>,
+}
+
+impl OpenPipeline {
+    /// Gives the samples their time, up to now, and their rows.
+    fn complete(&self, samples: &mut [StatementSample]) {
+        let now = Instant::now();
+        let own = samples.get_mut(self.before..).unwrap_or_default();
+        for ((sample, sent), rows) in own.iter_mut().zip(&self.sent).zip(&self.rows) {
+            sample.service_ns = nanoseconds(now - *sent);
+            sample.rows = *rows;
+        }
+    }
+}
+
 /// A client's variables and random streams.
 pub(crate) struct Interpreter<'a> {
     id: ClientId,
@@ -46,6 +70,7 @@ pub(crate) struct Interpreter<'a> {
     debug: fn(DebugLine),
     /// Rows of the statement at hand, where the script keeps them.
     kept: Vec<Kept>,
+    pipeline: OpenPipeline,
     /// Variables and stream as of the first try of a transaction that may be tried again.
     saved_vars: Vec<Value>,
     saved_random: ScriptRng,
@@ -75,6 +100,7 @@ impl<'a> Interpreter<'a> {
             choose: ScriptRng::new(seeds.choose),
             debug: settings.debug,
             kept: Vec::new(),
+            pipeline: OpenPipeline::default(),
             saved_vars: Vec::new(),
             saved_random: ScriptRng::new(seeds.script),
         }
@@ -113,6 +139,7 @@ impl<'a> Interpreter<'a> {
         script: usize,
         session: &mut S,
         samples: &mut Vec<StatementSample>,
+        alarm: &mut Alarm,
     ) -> Result<(), ScriptFailure> {
         let workload = self.workload;
         let steps = &workload.scripts[script].program.steps;
@@ -151,6 +178,9 @@ impl<'a> Interpreter<'a> {
                     let service_ns = nanoseconds(now - sent);
                     // All tables of a set count as one statement, as it is written.
                     samples.push(StatementSample { stmt: *stmt, service_ns, rows });
+                    if session.in_pipeline() {
+                        self.pipeline.sent.push(sent);
+                    }
                     match store {
                         None => {
                             ended = Some(now);
@@ -168,29 +198,54 @@ impl<'a> Interpreter<'a> {
                 Step::Sleep { amount, unit } => {
                     let pause = amount.duration(*unit, &self.vars);
                     let pause = pause.map_err(|error| meta(error.to_string()))?;
-                    tokio::time::sleep(pause).await;
+                    alarm.sleep(pause).await;
                 }
                 Step::Fail { message } => return Err(meta(message.clone())),
                 Step::Shell { words, store } => self.shell(words, *store).await?,
-                Step::StartPipeline => pipeline(session, PipelineStep::Start).await?,
-                Step::SyncPipeline => pipeline(session, PipelineStep::Sync).await?,
-                Step::EndPipeline => pipeline(session, PipelineStep::End).await?,
+                Step::StartPipeline => {
+                    self.pipeline.before = samples.len();
+                    self.pipeline.sent.clear();
+                    self.pipeline_step(session, PipelineStep::Start).await?;
+                }
+                Step::SyncPipeline => self.pipeline_step(session, PipelineStep::Sync).await?,
+                Step::EndPipeline => {
+                    self.pipeline_step(session, PipelineStep::End).await?;
+                    self.pipeline.complete(samples);
+                }
             }
             ended = None;
         }
+        self.check_closed(script, session)
+    }
+
+    /// A script must not leave anything open behind it.
+    fn check_closed<S: Session>(&self, script: usize, session: &S) -> Result<(), ScriptFailure> {
         if session.in_pipeline() {
-            let name = &workload.scripts[script].name;
+            let name = &self.workload.scripts[script].name;
             return Err(meta(format!(
                 "script \"{name}\" ended inside a pipeline: end it with \\endpipeline"
             )));
         }
         if session.block() != Block::Idle {
-            let name = &workload.scripts[script].name;
+            let name = &self.workload.scripts[script].name;
             return Err(meta(format!(
                 "script \"{name}\" ended inside a transaction block: end it with COMMIT or ROLLBACK"
             )));
         }
         Ok(())
+    }
+
+    async fn pipeline_step<S: Session>(
+        &mut self,
+        session: &mut S,
+        step: PipelineStep,
+    ) -> Result<(), ScriptFailure> {
+        self.pipeline.rows.clear();
+        let done = session.pipeline(step, &mut self.pipeline.rows).await;
+        done.map_err(|error| match error.code() {
+            "script" => ScriptFailure::Meta(error),
+            _ => ScriptFailure::Pipeline(error),
+        })
     }
 
     /// The statement for the table that a variable chooses.
@@ -260,13 +315,6 @@ impl<'a> Interpreter<'a> {
         }
         Ok(())
     }
-}
-
-async fn pipeline<S: Session>(session: &mut S, step: PipelineStep) -> Result<(), ScriptFailure> {
-    session.pipeline(step).await.map_err(|error| match error.code() {
-        "script" => ScriptFailure::Meta(error),
-        _ => ScriptFailure::Pipeline(error),
-    })
 }
 
 fn meta(text: String) -> ScriptFailure {

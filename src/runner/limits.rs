@@ -7,10 +7,10 @@ use crate::engine::Engine;
 /// Files open beside the clients': results, standard streams, the connection for administration,
 /// libraries.
 const SPARE: u64 = 64;
-/// A socket, and a timer in an open loop.
+/// A socket, and a timer in an open loop or for `\sleep`.
 const NETWORK_CLIENT: u64 = 2;
-/// The database, its log and the log's index.
-const EMBEDDED_CLIENT: u64 = 3;
+/// The database, its log and the log's index, and a timer.
+const EMBEDDED_CLIENT: u64 = 4;
 /// A worker's runtime: the poller twice, and its wake-up.
 const PER_WORKER: u64 = 4;
 

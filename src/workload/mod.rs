@@ -198,6 +198,12 @@ impl Workload {
         self.statements.iter().any(|statement| statement.table > 0)
     }
 
+    /// Whether some script pauses.
+    pub fn sleeps(&self) -> bool {
+        let mut steps = self.scripts.iter().flat_map(|script| &script.program.steps);
+        steps.any(|step| matches!(step, Step::Sleep { .. }))
+    }
+
     /// Draws the script of the next transaction by weight. Draws nothing when there is only one.
     pub fn choose(&self, rng: &mut ScriptRng) -> usize {
         if self.scripts.len() == 1 {

@@ -71,14 +71,15 @@ impl<'c> PgSession<'c> {
         Ok(())
     }
 
-    /// Reads the replies to everything that was sent. The first error is the pipeline's.
-    async fn end_pipeline(&mut self) -> Result<(), DbError> {
+    /// Reads the replies to everything that was sent: the rows of each statement. The first error is
+    /// the pipeline's.
+    async fn end_pipeline(&mut self, rows: &mut Vec<u64>) -> Result<(), DbError> {
         let Some(syncs) = self.pipeline.take() else { return Ok(()) };
         frontend::sync(&mut self.wire.out);
         self.wire.send().await?;
         let mut first = Ok(());
         for _ in 0..=syncs {
-            match self.wire.reply(false, None).await {
+            match self.wire.reply(false, None, Some(rows)).await {
                 Err(error) if error.kind() == ErrorKind::Lost => return Err(error),
                 Err(error) if first.is_ok() => first = Err(error),
                 _ => {}
@@ -188,7 +189,7 @@ impl Session for PgSession<'_> {
         self.wire.round_trip(keep).await
     }
 
-    async fn pipeline(&mut self, step: PipelineStep) -> Result<(), DbError> {
+    async fn pipeline(&mut self, step: PipelineStep, rows: &mut Vec<u64>) -> Result<(), DbError> {
         match (step, self.pipeline) {
             (PipelineStep::Start, None) if self.protocol == Protocol::Simple => {
                 Err(misused("\\startpipeline: there are no pipelines in simple protocol"))
@@ -210,7 +211,7 @@ impl Session for PgSession<'_> {
                 self.wire.send().await
             }
             (PipelineStep::Sync, None) => Err(misused("\\syncpipeline: no pipeline is open")),
-            (PipelineStep::End, Some(_)) => self.end_pipeline().await,
+            (PipelineStep::End, Some(_)) => self.end_pipeline(rows).await,
             (PipelineStep::End, None) => Err(misused("\\endpipeline: no pipeline is open")),
         }
     }
@@ -225,7 +226,7 @@ impl Session for PgSession<'_> {
 
     async fn rollback(&mut self) -> Result<(), DbError> {
         if self.pipeline.is_some() {
-            match self.end_pipeline().await {
+            match self.end_pipeline(&mut Vec::new()).await {
                 Err(error) if error.kind() == ErrorKind::Lost => return Err(error),
                 // The failures of statements that were under way are the reason for all this.
                 _ => {}

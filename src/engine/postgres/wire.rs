@@ -73,7 +73,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Wire<S> {
     ) -> Result<u64, DbError> {
         let simple = self.out.first() == Some(&b'Q');
         self.send().await?;
-        self.reply(simple, keep).await
+        self.reply(simple, keep, None).await
     }
 
     /// Sends what `out` holds. While the server does not take it, its replies are received: a long
@@ -99,11 +99,13 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Wire<S> {
         sent.map_err(|error| lost(&error))
     }
 
-    /// Reads up to the next ReadyForQuery. `simple` says that a Query is answered, not a Sync.
+    /// Reads up to the next ReadyForQuery. `simple` says that a Query is answered, not a Sync. `each`
+    /// gets the rows of every statement, where there are several.
     pub(crate) async fn reply(
         &mut self,
         simple: bool,
         mut keep: Option<&mut Vec<Kept>>,
+        mut each: Option<&mut Vec<u64>>,
     ) -> Result<u64, DbError> {
         let mut reply = Reply::default();
         loop {
@@ -120,6 +122,14 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Wire<S> {
             if self.end - self.start >= length {
                 self.read_message(tag, length, &mut reply, keep.as_deref_mut())?;
                 self.start += length;
+                if let Some(each) = each.as_deref_mut()
+                    && matches!(
+                        tag,
+                        backend::COMMAND_COMPLETE_TAG | backend::EMPTY_QUERY_RESPONSE_TAG
+                    )
+                {
+                    each.push(std::mem::take(&mut reply.rows));
+                }
             } else {
                 self.skip(length).await?;
             }
@@ -449,7 +459,7 @@ mod tests {
         };
         let (sent, ()) = tokio::join!(wire.send(), peer);
         sent.unwrap();
-        wire.reply(false, None).await.unwrap();
+        wire.reply(false, None, None).await.unwrap();
         assert_eq!(wire.block(), Block::Idle);
     }
 
