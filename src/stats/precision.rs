@@ -122,26 +122,38 @@ pub enum TooShort {
     },
 }
 
+/// Seconds, with a decimal where a whole number would say little.
+struct Short(f64);
+
+impl fmt::Display for Short {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0 < 9.95 { write!(f, "{:.1}", self.0) } else { write!(f, "{:.0}", self.0) }
+    }
+}
+
 impl fmt::Display for TooShort {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             Self::Autocorrelation { tau_s, window_s } => write!(
                 f,
                 "run too short: throughput takes about {tau_s:.1} s to forget its past, and \
-                 {window_s:.0} s hold fewer than 20 such times. Use --duration {:.0}s or longer",
+                 {} s hold fewer than 20 such times. Measure for {:.0} s or longer",
+                Short(window_s),
                 (MIN_TAUS * tau_s).ceil()
             ),
             Self::Dips { period_s, window_s } => write!(
                 f,
-                "run too short: throughput dips every {period_s:.0} s, and {window_s:.0} s hold \
-                 fewer than three such periods. Use --duration {:.0}s or longer",
+                "run too short: throughput dips every {period_s:.0} s, and {} s hold \
+                 fewer than three such periods. Measure for {:.0} s or longer",
+                Short(window_s),
                 (MIN_PERIODS * period_s).ceil()
             ),
             Self::Checkpoints { period_s, window_s } => write!(
                 f,
-                "run too short: the server checkpoints every {period_s:.0} s, and {window_s:.0} \
-                 s hold fewer than three such intervals: how many fall into a run is chance. Use \
-                 --duration {:.0}s or longer, or let it checkpoint more often",
+                "run too short: the server checkpoints every {period_s:.0} s, and {} s hold \
+                 fewer than three such intervals: how many fall into a run is chance. Measure for \
+                 {:.0} s or longer, or let it checkpoint more often",
+                Short(window_s),
                 (MIN_PERIODS * period_s).ceil()
             ),
         }
@@ -157,7 +169,9 @@ pub fn too_short(
     checkpoint_interval_s: Option<f64>,
 ) -> Vec<TooShort> {
     let mut reasons = Vec::new();
-    if let Some(tau_s) = interval.map(|i| i.tau_s).filter(|tau_s| window_s < MIN_TAUS * tau_s) {
+    // A window without two slices to compare forgets no faster than one.
+    let tau_s = interval.map_or(1.0, |i| i.tau_s);
+    if window_s < MIN_TAUS * tau_s {
         reasons.push(TooShort::Autocorrelation { tau_s, window_s });
     }
     let recurs_too_rarely = |period_s: &f64| window_s < MIN_PERIODS * period_s;
@@ -228,8 +242,12 @@ mod tests {
         let reasons = too_short(60.0, None, Some(25.0), Some(300.0));
         let text: Vec<String> = reasons.iter().map(ToString::to_string).collect();
         assert_eq!(text.len(), 2);
-        assert!(text[0].contains("dips every 25 s") && text[0].contains("--duration 75s"));
-        assert!(text[1].contains("checkpoints every 300 s") && text[1].contains("--duration 900s"));
+        assert!(text[0].contains("dips every 25 s") && text[0].contains("Measure for 75 s"));
+        assert!(
+            text[1].contains("checkpoints every 300 s") && text[1].contains("Measure for 900 s")
+        );
         assert_eq!(too_short(900.0, None, Some(25.0), Some(300.0)), []);
+        let unknown = too_short(1.0, None, None, None);
+        assert_eq!(unknown, [TooShort::Autocorrelation { tau_s: 1.0, window_s: 1.0 }]);
     }
 }

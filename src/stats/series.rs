@@ -73,7 +73,9 @@ pub fn steadiness(intervals: &[IntervalCount]) -> Steadiness {
     let rates: Vec<f64> = slices.iter().map(|s| s.tps()).collect();
     let rising = sorted(&rates);
     let at = |q| quantile_of_sorted(&rising, q);
-    let over_median = |figure: Option<f64>| ratio(figure?, at(0.5)?);
+    // One slice says nothing of spread.
+    let several = rates.len() > 1;
+    let over_median = |figure: Option<f64>| ratio(figure.filter(|_| several)?, at(0.5)?);
     let stalls = stalls(intervals);
     Steadiness {
         slices: slices.len(),
@@ -196,6 +198,9 @@ mod tests {
         assert_eq!(steadiness(&[]), Steadiness::default());
         let one = steadiness(&[row(50, 0.4)]);
         assert_eq!((one.slices, one.cv), (0, None), "less than a slice is not a slice");
+        let one = steadiness(&[row(50, 1.0)]);
+        assert_eq!((one.cv, one.robust_cv, one.steadiness), (None, None, None), "no spread");
+        assert_eq!((one.p5_tps, one.min_tps), (Some(50.0), Some(50.0)));
     }
 
     #[test]
