@@ -63,3 +63,14 @@ fn fewer_than_five_rounds_give_a_ratio_only() {
     let ended = dbload(&place, &run).expect_code(0);
     assert!(ended.stdout.contains("no verdict: 2 complete rounds"), "{ended}");
 }
+
+#[test]
+fn every_target_is_looked_at_before_the_first_is_measured() {
+    let place = Place::new();
+    dbload(&place, "init --target sqlite:a.db --scale 1").expect_code(0);
+    rusqlite::Connection::open(place.path("b.db")).expect("a database file");
+    let before = place.files();
+    let run = format!("run {TARGETS} --clients 1 --rounds 5 --duration 200ms --out results");
+    dbload(&place, &run).expect_refusal(&["b: the tables are missing"]);
+    assert_eq!(place.files(), before);
+}

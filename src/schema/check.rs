@@ -279,6 +279,7 @@ impl fmt::Display for VerifyReport {
         }
         let count = self.checks.iter().filter(|check| !check.holds()).count();
         match count {
+            0 if self.checks.is_empty() => f.write_str("nothing could be checked"),
             0 => f.write_str("verified: every check holds"),
             _ => write!(f, "not verified: {count} of {} checks are off", self.checks.len()),
         }

@@ -31,7 +31,7 @@ use crate::schema::plan::InitPlan;
 use crate::schema::{Schema, SchemaSize};
 use crate::script::Dialect;
 use crate::target::{Env, NamedTarget, redact_args};
-use crate::workload::Workload;
+use crate::workload::{TableCount, Workload};
 
 use request::{Choices, Found, Workloads};
 use tables::{Prepared, prepare};
@@ -127,13 +127,9 @@ impl<'a> Job<'a> {
         })
     }
 
-    /// Everything from the first connection on. Nothing measured is `None` or an error, and then
-    /// there are no results.
-    async fn measure<E: Engine>(
-        &mut self,
-        engine: &Arc<E>,
-        folder: &mut ResultFolder,
-    ) -> anyhow::Result<Option<Exit>> {
+    /// Connects, loads where that is asked for, and looks whether everything is there. Nothing when a
+    /// signal came.
+    async fn make_ready<E: Engine>(&mut self, engine: &Arc<E>) -> anyhow::Result<Option<Ready>> {
         let most = self.args.load.clients.0.iter().copied().max().unwrap_or(0);
         let workers = self.args.load.workers.unwrap_or_else(request::default_workers);
         allow_files::<E>(most, workers)?;
@@ -152,6 +148,18 @@ impl<'a> Job<'a> {
             let dialect = self.named.target.dialect();
             self.workloads = request::workloads(&self.args.load, dialect, tables)?;
         }
+        Ok(Some(Ready { facts, found, scale, tables }))
+    }
+
+    /// Everything from the first connection on. Nothing measured is `None` or an error, and then
+    /// there are no results.
+    async fn measure<E: Engine>(
+        &mut self,
+        engine: &Arc<E>,
+        folder: &mut ResultFolder,
+    ) -> anyhow::Result<Option<Exit>> {
+        let Some(ready) = self.make_ready(engine).await? else { return Ok(None) };
+        let Ready { facts, found, scale, tables } = ready;
         let plan = request::plan(
             self.args,
             &Found {
@@ -374,6 +382,24 @@ impl<'a> Job<'a> {
         self.talk.insist(&format!("results: {}", folder.path().display()));
         printed.context("printing the report")?;
         Ok(is_written)
+    }
+}
+
+/// What a run needs to know of its server.
+struct Ready {
+    facts: ServerFacts,
+    found: Option<columns::Found>,
+    scale: Option<u64>,
+    tables: Option<TableCount>,
+}
+
+/// Makes a server ready for its runs, and measures nothing.
+struct MakeReady<'a>(Job<'a>);
+
+impl OnEngine for MakeReady<'_> {
+    async fn on<E: Engine>(mut self, engine: Arc<E>) -> anyhow::Result<Exit> {
+        let ready = self.0.make_ready(&engine).await?;
+        Ok(ready.map_or(Exit::Interrupted, |_| Exit::Complete))
     }
 }
 

@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 
 use super::super::cells::Gathering;
 use super::super::signals::Signals;
-use super::{Exit, Job};
+use super::{Exit, Job, MakeReady};
 use crate::cli::{ClientLevels, RunArgs};
 use crate::cmd::engines::on_engine;
 use crate::compare::Question;
@@ -35,13 +35,23 @@ pub(super) async fn several(
     let order = draw(seed, args.window.rounds, targets.len(), &args.load.clients.0);
     let folder = CellsFolder::create(args.results.out.as_deref(), "comparison")?;
     let plan = plan(args, targets, baseline, seed);
+    match make_ready(args, targets, signals, talk).await {
+        Ok(true) => {}
+        Ok(false) => {
+            folder.discard();
+            talk.insist("interrupted before anything was measured");
+            return Ok(signals.exit().unwrap_or(Exit::Interrupted));
+        }
+        Err(error) => {
+            folder.discard();
+            return Err(error);
+        }
+    }
     let mut gathering =
         Gathering::begin(folder, &plan, hex(&Sha256::digest(&plan)), seed, order.len())?;
-    let mut seen = vec![false; targets.len()];
     for (cell, number) in order.iter().zip(1..) {
         let named = &targets[cell.arm];
-        let args = cell_args(args, cell, seed, &gathering, named, !seen[cell.arm]);
-        seen[cell.arm] = true;
+        let args = cell_args(args, cell, seed, &gathering, named);
         talk.step_ends();
         talk.say(&format!(
             "round {}, {}, {} clients ({number} of {})",
@@ -78,6 +88,24 @@ pub(super) async fn several(
     gathering.finish(question, args.results.format.format(), signals, talk)
 }
 
+/// Looks at every target, and loads it where that is asked for, before the first is measured: what
+/// is wrong with the last one must not cost the time of all the others. False when a signal came.
+async fn make_ready(
+    args: &RunArgs,
+    targets: &[NamedTarget],
+    signals: &Signals,
+    talk: &mut Talk,
+) -> anyhow::Result<bool> {
+    for named in targets {
+        let job = MakeReady(Job::new(args, named, signals, talk)?);
+        let ready = on_engine(&named.target, args.init, job).await;
+        if ready.with_context(|| named.name.clone())? != Exit::Complete {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
 /// The name of the target that the others are compared with.
 fn baseline<'a>(args: &'a RunArgs, targets: &'a [NamedTarget]) -> anyhow::Result<&'a str> {
     let first = targets.first().map(|target| target.name.as_str()).context("no target")?;
@@ -96,7 +124,6 @@ fn cell_args(
     seed: u64,
     gathering: &Gathering,
     named: &NamedTarget,
-    first: bool,
 ) -> RunArgs {
     let mut args = args.clone();
     let name = CellsFolder::cell(cell.round, &named.name, cell.clients);
@@ -105,8 +132,9 @@ fn cell_args(
     // The arms of a round do the same, each round something else.
     args.load.seed = Some(seed.wrapping_add(u64::from(cell.round) - 1));
     args.window.rounds = 1;
-    args.init = args.init && first;
-    args.tables.replace = args.tables.replace && first;
+    // Every target is loaded by now.
+    args.init = false;
+    args.tables.replace = false;
     args
 }
 
