@@ -6,6 +6,7 @@ use std::path::Path;
 
 use common::program::Place;
 use common::results::number;
+use common::wait_until;
 
 fn count(file: &Path, sql: &str) -> i64 {
     let database = rusqlite::Connection::open(file).expect("a database file");
@@ -54,6 +55,53 @@ fn transactions_leaves_exactly_that_many_rows_per_client() {
     assert_eq!(count(&file, "SELECT count(*) FROM pgbench_history"), 1000);
     dbload(&place, "run -n --clients 4 --transactions 250").expect_code(0);
     assert_eq!(count(&file, "SELECT count(*) FROM pgbench_history"), 2000);
+}
+
+#[test]
+fn a_window_is_as_long_as_asked_for_though_the_last_arrival_comes_before_its_end() {
+    let place = Place::new();
+    dbload(&place, "init --scale 1").expect_code(0);
+    // The last arrivals of 1 s are due at 0.75 s and, with the other, at 0.9 s.
+    for rate in ["--rate 4 --arrival constant", "--rate 10 --arrival constant"] {
+        let run =
+            format!("run {rate} --workload select-only --clients 2 --duration 1s --warmup 0s");
+        let ended = dbload(&place, &run).expect_code(0);
+        let results = ended.results();
+        let measured = results.run()["duration_s"].as_f64();
+        assert_eq!((measured, &results.run()["complete"]), (Some(1.0), &true.into()), "{ended}");
+    }
+}
+
+#[test]
+fn what_was_measured_before_dbload_was_killed_is_said_by_report() {
+    let place = Place::new();
+    dbload(&place, "init --scale 1").expect_code(0);
+    let run = "run --clients 1 --duration 100s --warmup 0s --interval 100ms --out results";
+    let running = place.start(&run.split(' ').collect::<Vec<_>>());
+    let has_rows = || {
+        let rows = std::fs::read_to_string(place.path("results/intervals.csv"));
+        rows.is_ok_and(|rows| rows.lines().count() > 3)
+    };
+    wait_until("rows of intervals", has_rows);
+    running.signal(rustix::process::Signal::KILL);
+    assert_eq!(running.wait().code, None);
+    let ended = dbload(&place, "report results").expect_code(0);
+    let said = ended.stderr.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(said.contains("round 1, tpcb-like, 1 clients: dbload was stopped before"), "{ended}");
+}
+
+#[test]
+fn a_signal_in_the_warm_up_leaves_nothing_behind() {
+    let place = Place::new();
+    dbload(&place, "init --scale 1").expect_code(0);
+    let run = "run --clients 1 --duration 1s --warmup 100s --out results";
+    let running = place.start(&run.split(' ').collect::<Vec<_>>());
+    wait_until("a results folder", || place.path("results/environment.json").exists());
+    // Into the warm-up, or before it: nothing is measured in either.
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    running.signal(rustix::process::Signal::INT);
+    let ended = running.wait().expect_code(130);
+    assert!(!place.path("results").exists(), "{ended}\n{:?}", place.files());
 }
 
 #[test]

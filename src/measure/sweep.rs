@@ -178,6 +178,10 @@ impl Sweep<'_> {
             Err(StartError::Interrupted) => return Ok(false),
             Err(error) => return Err(MeasureError::of_start(error, place.clients)),
         };
+        // A signal before the window leaves nothing to write; clients lost before it do.
+        if outcome.measured.is_zero() && outcome.interrupted {
+            return Ok(false);
+        }
         let mut recorded = records.finish(self.folder, &outcome);
         let write_error = write_error.or(recorded.write_error.take());
         let frame = Frame {
@@ -192,10 +196,7 @@ impl Sweep<'_> {
             checkpoint_s: self.facts.checkpoint_s,
             worker_per_client: E::BLOCKING,
         };
-        // A signal before the window leaves nothing to say; clients lost before it do.
-        if !outcome.measured.is_zero() || !outcome.interrupted {
-            self.summary.runs.push(run_of(&frame, &outcome));
-        }
+        self.summary.runs.push(run_of(&frame, &outcome));
         let written = self.folder.write_summary(&self.summary);
         if let Some(why) = write_error.or(written.err().map(|error| error.to_string())) {
             self.warn_once(&Warning::NotWritten { why });

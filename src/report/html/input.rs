@@ -95,10 +95,12 @@ impl Results {
         };
         let percentiles: Result<_, _> =
             summary.runs.iter().map(|run| table_of(&folders, run)).collect();
+        let intervals = by_run(read_all(&folders, "intervals.csv", read_intervals)?);
+        summary.warnings.extend(cut_off(&intervals, &summary.runs));
         Ok(Self {
             name: own_name(folder),
-            intervals: by_run(read_all(&folders, "intervals.csv", read_intervals)?),
             server: read_server(&folders)?,
+            intervals,
             events: read_all(&folders, "events.jsonl", read_events)?,
             environment,
             plan: first(&folders, "plan.toml")?.map(|(_, text)| text),
@@ -161,6 +163,29 @@ fn by_run(rows: Option<Vec<IntervalRow>>) -> HashMap<RunKey, Vec<IntervalRow>> {
         runs.entry(key).or_default().push(row);
     }
     runs
+}
+
+/// What the intervals hold of runs that came to no end: dbload itself was killed in them.
+fn cut_off(intervals: &HashMap<RunKey, Vec<IntervalRow>>, runs: &[Run]) -> Vec<String> {
+    let is_there = |(arm, workload, round, clients): &RunKey| {
+        runs.iter().any(|run| {
+            (&run.arm, &run.workload, run.round, run.clients) == (arm, workload, *round, *clients)
+        })
+    };
+    let mut lost: Vec<_> = intervals.iter().filter(|(key, _)| !is_there(key)).collect();
+    lost.sort_by_key(|(key, _)| *key);
+    lost.iter()
+        .map(|((arm, workload, round, clients), rows)| {
+            let transactions: u64 = rows.iter().map(|row| row.transactions).sum();
+            let seconds: f64 = rows.iter().map(|row| row.length_s).sum();
+            format!(
+                "{arm}, round {round}, {workload}, {clients} clients: dbload was stopped before the \
+                 run's end. Its first {seconds:.1} s are in intervals.csv ({transactions} \
+                 transactions, {:.1}/s), and in no table here",
+                transactions as f64 / seconds
+            )
+        })
+        .collect()
 }
 
 /// The folder and, below it, those of a study's cells in the order of their names.
