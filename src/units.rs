@@ -256,13 +256,18 @@ pub fn parse_size_bytes(text: &str) -> Result<u64, UnitError> {
 
 /// Reads a share such as `3%` as a fraction, 0.03.
 pub fn parse_percent(text: &str) -> Result<f64, UnitError> {
+    parse_percent_below(text, 1.0)
+}
+
+/// The same with another limit than 100 %, as a fraction.
+pub fn parse_percent_below(text: &str, limit: f64) -> Result<f64, UnitError> {
     let refused = || UnitError::Percent { text: text.to_owned() };
     let number = text.strip_suffix('%').ok_or_else(refused)?;
     match split_decimal(number) {
         Some((_, "")) => number.parse::<f64>().map(|percent| percent / 100.0).ok(),
         _ => None,
     }
-    .filter(|share| (0.0..1.0).contains(share))
+    .filter(|share| (0.0..limit).contains(share))
     .ok_or_else(refused)
 }
 

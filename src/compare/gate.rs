@@ -8,7 +8,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::result::comparison::Comparison;
-use crate::units::parse_percent;
+use crate::units::parse_percent_below;
 
 /// What must not be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,6 +26,9 @@ pub struct Gate {
     threshold: f64,
     text: String,
 }
+
+/// Thresholds are below this, as a fraction: nobody asks for more than a hundred times.
+const MOST: f64 = 100.0;
 
 /// What a comparison says about a condition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,7 +55,9 @@ impl FromStr for Gate {
         };
         let plain: String = text.chars().filter(|c| !c.is_whitespace()).collect();
         let (what, threshold) = match plain.split_once('>') {
-            Some((what, threshold)) => (what, parse_percent(threshold).map_err(|_| refused())?),
+            Some((what, threshold)) => {
+                (what, parse_percent_below(threshold, MOST).map_err(|_| refused())?)
+            }
             None => (plain.as_str(), 0.0),
         };
         let what = match what {

@@ -149,6 +149,7 @@ pub(super) const STEADINESS: &[&[&[Column]]] = &[
     &[&[CLIENTS, ESS, CV, ROBUST_CV, P1_TPS, P5_TPS, LOWEST, STEADY, STALLED, LONGEST]],
     &[&[CLIENTS, ESS, CV, ROBUST_CV, P5_TPS, LOWEST, STEADY, STALLED]],
     &[&[CLIENTS, CV, P5_TPS, LOWEST, STALLED]],
+    &[&[CLIENTS, CV, P5_TPS, LOWEST]],
 ];
 /// What a transaction cost the machine.
 pub(super) const COST: &[&[&[Column]]] = &[
