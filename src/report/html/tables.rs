@@ -5,6 +5,7 @@ use serde::Serialize;
 use super::data::is_open;
 use super::groups::{Cell, Groups};
 use super::words;
+use crate::result::comparison::{Comparison, Verdict};
 use crate::result::{Run, Summary};
 
 /// What stands where a figure does not exist.
@@ -257,7 +258,12 @@ pub(super) fn relative(summary: &Summary, groups: &Groups<'_>) -> Option<Table> 
                     .and_then(|one| one.levels.iter().find(|level| level.clients == *clients));
                 cells.push(level.map_or_else(
                     || number(NONE),
-                    |level| tinted(level.ratio, level.ci_low.zip(level.ci_high), latency),
+                    |level| {
+                        let decided = compared(arm).is_some_and(has_verdict)
+                            && level.p_holm.is_some_and(|p| p < SIGNIFICANT);
+                        let entry = tinted(level.ratio, level.ci_low.zip(level.ci_high), latency);
+                        Entry { kind: if decided { entry.kind } else { "" }, ..entry }
+                    },
                 ));
             }
             table.rows.push(Row {
@@ -281,12 +287,19 @@ pub(super) fn relative(summary: &Summary, groups: &Groups<'_>) -> Option<Table> 
     Some(table)
 }
 
+/// A level's change is shown as one when its p, Holm's correction over the levels included, is below.
+const SIGNIFICANT: f64 = 0.05;
+
+fn has_verdict(one: &&Comparison) -> bool {
+    one.verdict != Verdict::None
+}
+
 /// The name of a test; of a workload that is not known, the level alone.
 fn test(workload: &str, level: &str) -> String {
     if workload.is_empty() { level.to_owned() } else { format!("{workload}, {level}") }
 }
 
-/// A change with its interval below; tinted where the interval leaves out no change.
+/// A change with its interval below, and its direction where the interval leaves out no change.
 fn tinted(ratio: f64, interval: Option<(f64, f64)>, latency: bool) -> Entry {
     // Of a latency less is faster.
     let (above, below) = if latency { ("slower", "faster") } else { ("faster", "slower") };
