@@ -46,6 +46,11 @@ fn sqlite_on_two_folders_ends_in_a_verdict() {
     );
     assert!(ended.stdout.contains("lite/b against lite/a: "), "{ended}");
     assert!(place.path("one/dbload-lite/data.sqlite").is_file());
+    let intervals = fs::read_to_string(place.path("results/intervals.csv")).expect("intervals");
+    let rounds: Vec<&str> =
+        intervals.lines().skip(1).filter_map(|line| line.split(',').nth(1)).collect();
+    assert!(rounds.len() >= 10 && rounds.is_sorted(), "{rounds:?}");
+    assert_eq!((rounds.first(), rounds.last()), (Some(&"1"), Some(&"5")), "{rounds:?}");
 }
 
 #[test]

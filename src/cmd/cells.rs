@@ -33,6 +33,7 @@ impl Gathering {
         planned: usize,
     ) -> anyhow::Result<Self> {
         folder.write("plan.toml", plan.as_bytes())?;
+        folder.forget_intervals()?;
         let args: Vec<String> =
             std::env::args_os().map(|arg| arg.to_string_lossy().into_owned()).collect();
         let summary = Summary {
@@ -68,6 +69,7 @@ impl Gathering {
         if found.complete {
             self.done += 1;
         }
+        self.folder.add_intervals(cell, round)?;
         for mut run in found.runs {
             run.round = round;
             run.hlog = run.hlog.map(|file| format!("{cell}/{file}"));
@@ -94,6 +96,17 @@ impl Gathering {
     pub(super) fn warn(&mut self, warning: String) {
         if !self.summary.warnings.contains(&warning) {
             self.summary.warnings.push(warning);
+        }
+    }
+
+    /// Says which arms have all their data in memory; `sizes` are those of tables and keys.
+    pub(super) fn tell_memory(&mut self, sizes: &[(String, u64)]) {
+        let memory = crate::host::machine().memory_bytes;
+        for (name, bytes) in sizes {
+            let arm = self.summary.arms.iter().find(|arm| arm.name == *name);
+            if let Some(sentence) = arm.and_then(|arm| fair::in_memory(arm, *bytes, memory)) {
+                self.warn(sentence);
+            }
         }
     }
 
@@ -127,8 +140,11 @@ impl Gathering {
         let rounds = self.summary.comparisons.iter().map(|found| found.rounds).min().unwrap_or(0);
         if rounds < MIN_ROUNDS {
             self.warn(format!(
-                "{rounds} complete rounds give no verdict: at least {MIN_ROUNDS} are needed, see \
-                 --rounds"
+                "{} no verdict: at least {MIN_ROUNDS} are needed, see --rounds or the plan",
+                match rounds {
+                    1 => "1 complete round gives".to_owned(),
+                    _ => format!("{rounds} complete rounds give"),
+                }
             ));
         }
         self.summary.complete =

@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 
 use crate::result::comparison::Comparison;
+use crate::result::environment::Storage;
 use crate::result::summary::Arm;
+use crate::units::format_bytes;
 
 /// Settings that say where a server is, not how it works.
 const PLACES: [&str; 12] = [
@@ -58,6 +60,7 @@ pub fn differences(arms: &[Arm]) -> Vec<String> {
             let (one, two) = (&baseline.name, &arm.name);
             sentences.push(format!("settings differ, {one} / {two}: {}", differ.join(", ")));
         }
+        sentences.extend(made_otherwise(baseline, arm));
         let device = |arm: &Arm| arm.storage.as_ref().and_then(|storage| storage.device.clone());
         if let (Some(one), Some(two)) = (device(baseline), device(arm))
             && one != two
@@ -69,6 +72,67 @@ pub fn differences(arms: &[Arm]) -> Vec<String> {
         }
     }
     sentences
+}
+
+/// How file systems of one type were made differently.
+fn made_otherwise(baseline: &Arm, arm: &Arm) -> Option<String> {
+    let (one, two) = (baseline.storage.as_ref()?, arm.storage.as_ref()?);
+    if one.file_system != two.file_system {
+        return None;
+    }
+    let names: BTreeSet<&String> = one.geometry.keys().chain(two.geometry.keys()).collect();
+    let value = |storage: &Storage, name: &str| {
+        storage.geometry.get(name).cloned().unwrap_or_else(|| "unknown".to_owned())
+    };
+    let differ: Vec<String> = names
+        .into_iter()
+        .filter(|name| one.geometry.get(*name) != two.geometry.get(*name))
+        .map(|name| format!("{name} {} / {}", value(one, name), value(two, name)))
+        .collect();
+    let kind = one.file_system.as_deref().unwrap_or("file systems");
+    (!differ.is_empty()).then(|| {
+        let differ = differ.join(", ");
+        format!("{kind} was made differently, {} / {}: {differ}", baseline.name, arm.name)
+    })
+}
+
+/// Says that the data of an arm, `bytes` of tables and keys, lie in memory; nothing where they do not,
+/// or where nobody knows.
+pub fn in_memory(arm: &Arm, bytes: u64, memory_bytes: Option<u64>) -> Option<String> {
+    let setting = |name: &str| arm.settings.get(name).and_then(|text| size_of(text));
+    let name = &arm.name;
+    let size = format_bytes(bytes);
+    let pool = setting("shared_buffers").map(|pool| ("shared_buffers", pool));
+    let buffers =
+        pool.or_else(|| Some(("innodb_buffer_pool_size", setting("innodb_buffer_pool_size")?)));
+    if let Some((cache, pool)) = buffers.filter(|(_, pool)| bytes <= *pool) {
+        let pool = format_bytes(pool);
+        return Some(format!(
+            "{name}: {size} of tables and keys fit into {cache} of {pool}: all in RAM, reads do not              touch the file system"
+        ));
+    }
+    // InnoDB reads past the page cache.
+    let cached = arm.engine == "postgres" || arm.engine == "sqlite";
+    let memory = memory_bytes.filter(|memory| cached && bytes <= *memory)?;
+    let memory = format_bytes(memory);
+    Some(format!(
+        "{name}: {size} of tables and keys fit into the machine's {memory}: all in RAM once they were          read, and then reads do not touch the file system"
+    ))
+}
+
+/// Bytes of a setting: `16384`, `128MB`.
+fn size_of(text: &str) -> Option<u64> {
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let (number, unit) = text.split_at(digits);
+    let factor = match unit {
+        "" | "B" => 1,
+        "kB" => 1 << 10,
+        "MB" => 1 << 20,
+        "GB" => 1 << 30,
+        "TB" => 1 << 40,
+        _ => return None,
+    };
+    number.parse::<u64>().ok()?.checked_mul(factor)
 }
 
 /// Adds to each verdict what must not be read without it.
@@ -120,6 +184,38 @@ mod tests {
             settings: settings.iter().map(own).collect(),
             storage: None,
         }
+    }
+
+    #[test]
+    fn file_systems_of_one_type_that_were_made_differently_are_told_apart() {
+        let made = |name: &str, size: &str| Arm {
+            storage: Some(Storage {
+                file_system: Some("ext4".to_owned()),
+                geometry: [("journal_size".to_owned(), size.to_owned())].into(),
+                ..Storage::default()
+            }),
+            ..arm(name, &[])
+        };
+        assert_eq!(differences(&[made("a", "64M"), made("b", "64M")]), Vec::<String>::new());
+        assert_eq!(
+            differences(&[made("a", "64M"), made("b", "128M")]),
+            ["ext4 was made differently, a / b: journal_size 64M / 128M"]
+        );
+    }
+
+    #[test]
+    fn what_lies_in_memory_is_said() {
+        let postgres = arm("a", &[("shared_buffers", "128MB")]);
+        let said = |bytes, memory| in_memory(&postgres, bytes, memory).unwrap_or_default();
+        assert!(said(1 << 20, None).contains("fit into shared_buffers of"));
+        assert!(said(1 << 30, Some(1 << 34)).contains("all in RAM once they were read"));
+        assert_eq!(said(1 << 40, Some(1 << 34)), "");
+        let innodb = Arm {
+            engine: "mariadb".to_owned(),
+            ..arm("a", &[("innodb_buffer_pool_size", "134217728")])
+        };
+        assert_eq!(in_memory(&innodb, 1 << 30, Some(1 << 34)), None);
+        assert!(in_memory(&innodb, 1 << 20, None).is_some());
     }
 
     #[test]

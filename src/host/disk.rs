@@ -156,6 +156,7 @@ impl Storage {
         let scheduler = disk.and_then(|d| d.scheduler.clone());
         let write_cache = disk.and_then(|d| d.write_cache.clone());
         let block = self.block_bytes.map(|bytes| ("block_bytes".to_owned(), bytes.to_string()));
+        let made = super::geometry::of(&self.file_system, &self.mount_point, &self.source);
         environment::Storage {
             data_dir: self.folder.display().to_string(),
             mount_point: Some(self.mount_point.display().to_string()),
@@ -164,7 +165,7 @@ impl Storage {
             device: device.or(Some(self.source)),
             scheduler,
             write_cache,
-            geometry: block.into_iter().collect(),
+            geometry: made.into_iter().chain(block).collect(),
         }
     }
 

@@ -7,6 +7,7 @@
 pub(crate) mod disk;
 pub(crate) mod facts;
 pub(crate) mod fio;
+mod geometry;
 pub(crate) mod proc;
 
 use std::collections::BTreeMap;

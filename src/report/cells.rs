@@ -1,7 +1,7 @@
 //! The results folder of several arms: a folder for each cell, and `summary.json` over all.
 
 use std::fs;
-use std::io;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
@@ -23,7 +23,7 @@ impl CellsFolder {
             None => ResultFolder::create_default(name, Timestamp::now())?,
         };
         let path = folder.path().to_path_buf();
-        // Intervals are with the cells.
+        // Each cell's come with the cell.
         let unused = path.join("intervals.csv");
         fs::remove_file(&unused).map_err(|source| FolderError::Write { path: unused, source })?;
         let cells = path.join("cells");
@@ -68,6 +68,40 @@ impl CellsFolder {
         }
     }
 
+    /// Adds the intervals of a cell to those of the whole, with the round of the whole.
+    pub fn add_intervals(&self, cell: &str, round: u32) -> Result<(), FolderError> {
+        let from = self.path.join(cell).join("intervals.csv");
+        let path = self.path.join("intervals.csv");
+        let text = fs::read_to_string(&from)
+            .map_err(|source| FolderError::Write { path: from, source })?;
+        let mut lines = text.lines();
+        let header = lines.next().unwrap_or_default();
+        let mut whole = if path.exists() { String::new() } else { format!("{header}\n") };
+        for line in lines {
+            // Arms have names without commas.
+            let mut columns = line.splitn(3, ',');
+            if let (Some(arm), Some(_), Some(rest)) =
+                (columns.next(), columns.next(), columns.next())
+            {
+                whole.push_str(&format!("{arm},{round},{rest}\n"));
+            }
+        }
+        let file = fs::File::options().create(true).append(true).open(&path);
+        file.and_then(|mut file| file.write_all(whole.as_bytes()))
+            .map_err(|source| FolderError::Write { path, source })
+    }
+
+    /// Removes the intervals of the whole, which are gathered anew.
+    pub fn forget_intervals(&self) -> Result<(), FolderError> {
+        let path = self.path.join("intervals.csv");
+        match fs::remove_file(&path) {
+            Err(source) if source.kind() != io::ErrorKind::NotFound => {
+                Err(FolderError::Write { path, source })
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Replaces a file. A reader sees the old one or the new one, never a part.
     pub fn write(&self, name: &str, bytes: &[u8]) -> Result<(), FolderError> {
         let path = self.path.join(name);
@@ -89,7 +123,7 @@ impl CellsFolder {
     /// Removes a folder in which nothing was measured.
     pub fn discard(self) {
         // Only what this folder made itself; anything else keeps it in place.
-        for name in ["summary.json", "plan.toml"] {
+        for name in ["summary.json", "plan.toml", "intervals.csv"] {
             let _ = fs::remove_file(self.path.join(name));
         }
         let _ = fs::remove_dir(self.path.join("cells"));

@@ -355,8 +355,9 @@ impl Comparison {
                     "no verdict: the arms were run one after the other".to_owned()
                 }
                 Some(NoVerdict::TooFewRounds) => format!(
-                    "no verdict: {} complete rounds, at least {MIN_ROUNDS} are needed",
-                    self.rounds
+                    "no verdict: {} complete round{}, at least {MIN_ROUNDS} are needed",
+                    self.rounds,
+                    if self.rounds == 1 { "" } else { "s" }
                 ),
                 Some(NoVerdict::NothingToCompare) | None => {
                     "no verdict: no round has every level of both arms".to_owned()

@@ -12,6 +12,8 @@ use crate::target::{Env, NamedTarget, TargetArgs};
 
 /// In the folder of an instance whose tables are loaded.
 const LOADED: &str = "loaded";
+/// In the folder of an instance: its data as it was after the load.
+const TEMPLATE: &str = "template";
 
 /// An arm that can be started.
 pub(super) struct StudyArm {
@@ -93,10 +95,49 @@ impl StudyArm {
         self.dir.join(LOADED).is_file()
     }
 
-    /// Remembers that the tables are loaded.
-    pub(super) fn loaded(&self) -> anyhow::Result<()> {
+    /// Its name with the space of its tables and keys, where that is known.
+    pub(super) fn size(&self) -> Option<(String, u64)> {
+        let text = fs::read_to_string(self.dir.join(LOADED)).ok()?;
+        let bytes = text.trim().parse().ok().filter(|bytes| *bytes > 0)?;
+        Some((self.name.clone(), bytes))
+    }
+
+    /// Remembers that the tables are loaded, and the space that they take.
+    pub(super) fn loaded(&self, size_bytes: u64) -> anyhow::Result<()> {
         let path = self.dir.join(LOADED);
-        fs::write(&path, "").with_context(|| format!("writing {}", path.display()))
+        fs::write(&path, size_bytes.to_string())
+            .with_context(|| format!("writing {}", path.display()))
+    }
+
+    /// Keeps a copy of what is loaded; the server is stopped.
+    pub(super) async fn keep(&self) -> anyhow::Result<()> {
+        let template = self.dir.join(TEMPLATE);
+        // What an interrupted copy left is no template.
+        let _ = fs::remove_dir_all(&template);
+        fs::create_dir_all(&template).context("making the folder of the template")?;
+        copy(&self.data()?, &template).await
+    }
+
+    /// Puts the copy in the place of the data; the server is stopped.
+    pub(super) async fn restore(&self) -> anyhow::Result<()> {
+        for path in self.data()? {
+            let removed =
+                if path.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
+            removed.with_context(|| format!("removing {}", path.display()))?;
+        }
+        copy(&entries(&self.dir.join(TEMPLATE))?, self.dir.path()).await?;
+        // What the copy left to be written would be written while the cell is measured.
+        rustix::fs::sync();
+        Ok(())
+    }
+
+    /// The files and folders that hold the data.
+    fn data(&self) -> anyhow::Result<Vec<PathBuf>> {
+        let is_data = |path: &PathBuf| {
+            let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+            name == "data" || name.starts_with("data.sqlite")
+        };
+        Ok(entries(self.dir.path())?.into_iter().filter(is_data).collect())
     }
 
     /// Brings the page cache into the state that a cell begins with.
@@ -140,6 +181,23 @@ fn kind(engine: EngineKind) -> Option<Kind> {
         EngineKind::MariaDb => Some(Kind::MariaDb),
         EngineKind::MySql => Some(Kind::MySql),
     }
+}
+
+fn entries(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    let entries = fs::read_dir(folder).with_context(|| format!("reading {}", folder.display()))?;
+    Ok(entries.map(|entry| Ok(entry?.path())).collect::<io::Result<_>>()?)
+}
+
+/// Copies with owners and times, by reference where the file system can.
+async fn copy(from: &[PathBuf], to: &Path) -> anyhow::Result<()> {
+    let mut command = tokio::process::Command::new("cp");
+    command.args(["-a", "--reflink=auto", "--"]).args(from).arg(to);
+    let output = command.kill_on_drop(true).output().await.context("running cp")?;
+    if !output.status.success() {
+        let said = String::from_utf8_lossy(&output.stderr);
+        anyhow::bail!("copying to {}: {}", to.display(), said.trim());
+    }
+    Ok(())
 }
 
 /// Reads every file under a folder.

@@ -19,7 +19,7 @@ use super::run::{hex, measure_cell};
 use super::signals::Signals;
 use crate::cli::{ClientLevels, RunArgs, StudyArgs};
 use crate::compare::Question;
-use crate::plan::study::{ArmPlan, EXAMPLE, Prepare, StudyPlan, parse};
+use crate::plan::study::{ArmPlan, Cache, EXAMPLE, Prepare, StudyPlan, parse};
 use crate::report::cells::CellsFolder;
 use crate::report::{Output, Style, Talk};
 use crate::study::{Cell, draw};
@@ -185,7 +185,11 @@ impl Study<'_> {
                 }
             }
         }
+        let sizes: Vec<(String, u64)> = arms.iter().filter_map(StudyArm::size).collect();
         drop(arms);
+        if self.plan.load.cache != Cache::Cold {
+            self.gathering.tell_memory(&sizes);
+        }
         if self.gathering.is_empty() {
             if fresh {
                 self.gathering.discard();
@@ -273,27 +277,44 @@ impl Study<'_> {
         if !prepared.is_loaded() {
             let starting = self.signals.or_interrupted(prepared.start(self.env));
             let Some(running) = starting.await.transpose()? else { return Ok(None) };
-            if !self.load(&running).await? || !self.stop(running).await {
+            let Some(size_bytes) = self.load(&running).await? else { return Ok(None) };
+            if !self.stop(running).await {
                 return Ok(None);
             }
-            prepared.loaded()?;
+            if self.plan.load.prepare == Prepare::Template {
+                let keeping = self.signals.or_interrupted(prepared.keep());
+                if keeping.await.transpose()?.is_none() {
+                    return Ok(None);
+                }
+            }
+            prepared.loaded(size_bytes)?;
         }
         Ok(Some(prepared))
     }
 
-    /// Loads the tables; false when a signal came.
-    async fn load(&mut self, running: &Running) -> anyhow::Result<bool> {
+    /// Loads the tables and returns the space they take; nothing when a signal came.
+    async fn load(&mut self, running: &Running) -> anyhow::Result<Option<u64>> {
+        let mut size_bytes = 0;
         let load = ready::Load {
             sizes: &self.steps.sizes,
             seed: self.plan.seed,
             talk: &mut self.talk,
             signals: self.signals,
+            size_bytes: &mut size_bytes,
         };
-        Ok(on_engine(&running.target().target, true, load).await? == Exit::Complete)
+        let exit = on_engine(&running.target().target, true, load).await?;
+        Ok((exit == Exit::Complete).then_some(size_bytes))
     }
 
     /// Starts the arm with its tables as a cell finds them; nothing when a signal came.
     async fn ready(&mut self, arm: &mut StudyArm) -> anyhow::Result<Option<Running>> {
+        if self.plan.load.prepare == Prepare::Template {
+            self.talk.say("restoring the data from the template...");
+            let restoring = self.signals.or_interrupted(arm.restore());
+            if restoring.await.transpose()?.is_none() {
+                return Ok(None);
+            }
+        }
         arm.cache(self.plan.load.cache)?;
         let starting = self.signals.or_interrupted(arm.start(self.env));
         let Some(running) = starting.await.transpose()? else { return Ok(None) };
@@ -301,7 +322,7 @@ impl Study<'_> {
         if self.signals.or_interrupted(settling).await.is_none() {
             return Ok(None);
         }
-        if self.plan.load.prepare == Prepare::Reload && !self.load(&running).await? {
+        if self.plan.load.prepare == Prepare::Reload && self.load(&running).await?.is_none() {
             return Ok(None);
         }
         Ok(Some(running))

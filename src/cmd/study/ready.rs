@@ -21,6 +21,8 @@ pub(super) struct Load<'a> {
     pub(super) seed: u64,
     pub(super) talk: &'a mut Talk,
     pub(super) signals: &'a Signals,
+    /// Takes the space of tables and keys.
+    pub(super) size_bytes: &'a mut u64,
 }
 
 impl OnEngine for Load<'_> {
@@ -35,6 +37,7 @@ impl OnEngine for Load<'_> {
                 return Ok(self.signals.exit().unwrap_or(Exit::Interrupted));
             };
             if let Outcome::Loaded(report) = outcome? {
+                *self.size_bytes += report.size_bytes.unwrap_or_default();
                 self.talk.say(&report.to_string());
             }
         }

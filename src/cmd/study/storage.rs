@@ -7,7 +7,7 @@ use anyhow::bail;
 
 use super::steps::Steps;
 use crate::host::disk::Storage;
-use crate::plan::study::{Cache, StudyPlan};
+use crate::plan::study::{Cache, Prepare, StudyPlan};
 use crate::schema::SchemaSize;
 use crate::units::format_bytes;
 
@@ -46,7 +46,8 @@ pub(super) fn check(plan: &StudyPlan, steps: &Steps) -> anyhow::Result<()> {
         }
         let mount = found.mount_point.display().to_string();
         let entry = needed.entry(mount).or_insert((0, &arm.dir));
-        entry.0 += needed_by(&steps.sizes);
+        let copies = if plan.load.prepare == Prepare::Template { 2 } else { 1 };
+        entry.0 = entry.0.saturating_add(copies * needed_by(&steps.sizes));
         if let Some(free) = found.available_bytes.filter(|free| *free < entry.0) {
             let why = format!(
                 "{} has {} free, and the arms on it need about {}: give it more room, or load less",

@@ -66,6 +66,8 @@ pub struct Size<T> {
 pub enum Prepare {
     /// History truncated, tables vacuumed.
     Maintain,
+    /// The data directory as it was after the load, from a copy of it.
+    Template,
     /// Tables loaded again.
     Reload,
 }

@@ -95,7 +95,10 @@ impl Results {
         };
         let percentiles: Result<_, _> =
             summary.runs.iter().map(|run| table_of(&folders, run)).collect();
-        let intervals = by_run(read_all(&folders, "intervals.csv", read_intervals)?);
+        // Those of the whole are those of its cells.
+        let whole = folder.join("intervals.csv").is_file();
+        let of_intervals = if whole { &folders[..1] } else { &folders[..] };
+        let intervals = by_run(read_all(of_intervals, "intervals.csv", read_intervals)?);
         summary.warnings.extend(cut_off(&intervals, &summary.runs));
         Ok(Self {
             name: own_name(folder),
