@@ -115,11 +115,13 @@ fn a_study_that_ended_early_goes_on_with_the_cells_that_are_missing() {
     let lost = place.path("results/cells/004-lite_b-1/summary.json");
     let before = fs::read(&kept).expect("a cell");
     fs::remove_file(&lost).expect("a cell");
-    let ended = study(&place, &["plan.toml", "--resume", "results"]).expect_code(0);
+    let ended = study(&place, &["--resume", "results"]).expect_code(0);
     assert_eq!(fs::read(&kept).expect("a cell"), before, "measured twice\n{ended}");
     assert!(lost.is_file(), "{ended}");
     assert_eq!(summary(&place, "results")["runs"].as_array().map(Vec::len), Some(10), "{ended}");
     plan(&place, "rounds = 6", SQLITE);
+    let ended = study(&place, &["--resume", "nowhere"]).expect_code(1);
+    assert!(ended.stderr.contains("nowhere holds no study that was begun"), "{ended}");
     let ended = study(&place, &["plan.toml", "--resume", "results"]).expect_code(1);
     assert!(ended.stderr.contains("is not the plan that results was begun with"), "{ended}");
 }

@@ -39,7 +39,9 @@ pub(crate) async fn study(args: StudyArgs, env: &Env, signals: &Signals) -> anyh
         Output::stdout().write(EXAMPLE)?;
         return Ok(Exit::Complete);
     }
-    let Some(file) = &args.plan else {
+    // A study that was begun has its plan with it.
+    let begun = args.resume.as_deref().map(plan_of).transpose()?;
+    let Some(file) = args.plan.as_ref().or(begun.as_ref()) else {
         bail!("no plan file: `dbload study --example > study.toml` writes one to begin with");
     };
     let text = std::fs::read_to_string(file)
@@ -63,6 +65,18 @@ pub(crate) async fn study(args: StudyArgs, env: &Env, signals: &Signals) -> anyh
     Box::pin(study.run(&order)).await
 }
 
+/// The plan of a study that was begun.
+fn plan_of(folder: &Path) -> anyhow::Result<PathBuf> {
+    let plan = folder.join("plan.toml");
+    if !plan.is_file() {
+        bail!(
+            "{} holds no study that was begun, or nothing was measured of it: begin without --resume",
+            folder.display()
+        );
+    }
+    Ok(plan)
+}
+
 /// A folder for new results, or the one that is gone on with.
 fn folder(args: &StudyArgs, plan: &StudyPlan, file: &Path) -> anyhow::Result<CellsFolder> {
     let Some(begun) = &args.resume else {
@@ -70,7 +84,7 @@ fn folder(args: &StudyArgs, plan: &StudyPlan, file: &Path) -> anyhow::Result<Cel
         return Ok(CellsFolder::create(out.map(PathBuf::as_path), "study")?);
     };
     let folder = CellsFolder::reopen(begun)?;
-    let stored = std::fs::read_to_string(begun.join("plan.toml"))
+    let stored = std::fs::read_to_string(plan_of(begun)?)
         .with_context(|| format!("reading the plan in {}", begun.display()))?;
     if stored != plan.text {
         bail!(
