@@ -108,7 +108,8 @@ pub fn in_memory(arm: &Arm, bytes: u64, memory_bytes: Option<u64>) -> Option<Str
     if let Some((cache, pool)) = buffers.filter(|(_, pool)| bytes <= *pool) {
         let pool = format_bytes(pool);
         return Some(format!(
-            "{name}: {size} of tables and keys fit into {cache} of {pool}: all in RAM, reads do not              touch the file system"
+            "{name}: {size} of tables and keys fit into {cache} of {pool}: all in RAM, reads do not \
+             touch the file system"
         ));
     }
     // InnoDB reads past the page cache.
@@ -116,7 +117,8 @@ pub fn in_memory(arm: &Arm, bytes: u64, memory_bytes: Option<u64>) -> Option<Str
     let memory = memory_bytes.filter(|memory| cached && bytes <= *memory)?;
     let memory = format_bytes(memory);
     Some(format!(
-        "{name}: {size} of tables and keys fit into the machine's {memory}: all in RAM once they were          read, and then reads do not touch the file system"
+        "{name}: {size} of tables and keys fit into the machine's {memory}: all in RAM once they were \
+         read, and then reads do not touch the file system"
     ))
 }
 
