@@ -56,7 +56,7 @@ pub fn interval_line(row: &IntervalRow, columns: usize) -> String {
     if long.chars().count() < columns { long } else { short_interval_line(row, columns) }
 }
 
-/// As much as fits, what matters most first.
+/// As much as fits: what matters least is left out first, and the order is always the same.
 fn short_interval_line(row: &IntervalRow, columns: usize) -> String {
     let end_s = row.start_s + row.length_s;
     let mut line = format!("{end_s:.1} s {} tps", format_tps(row.tps));
@@ -66,11 +66,11 @@ fn short_interval_line(row: &IntervalRow, columns: usize) -> String {
         format!(" {name} {}", figure.map_or_else(|| "-".to_owned(), format_ms))
     };
     let failed = format!(" failed {}", row.failed);
-    for more in [part("p99", p99), failed, part("p50", p50)] {
-        if line.chars().count() + more.chars().count() < columns {
-            line.push_str(&more);
-        }
-    }
+    let [p50, p99] = [part("p50", p50), part("p99", p99)];
+    let fullest_first =
+        [format!("{p50}{p99}{failed}"), format!("{p99}{failed}"), p99, String::new()];
+    let room = columns.saturating_sub(line.chars().count());
+    line.push_str(fullest_first.iter().find(|more| more.chars().count() < room).map_or("", |m| m));
     line
 }
 
@@ -223,7 +223,7 @@ mod tests {
         assert_eq!(interval_line(&row(), 40), "12.0 s 1234.0 tps p99 12.345 failed 0");
         assert_eq!(interval_line(&row(), 32), "12.0 s 1234.0 tps p99 12.345");
         let line = figures_line(&row(), &[5.0, 10.0, 0.0, 10.0, 10.0], Marks::Ascii, 80);
-        assert_eq!(line, "12.0 s 1234.0 tps p99 12.345 failed 0 p50 6.100 =#_##");
+        assert_eq!(line, "12.0 s 1234.0 tps p50 6.100 p99 12.345 failed 0 =#_##");
         for columns in 20..120 {
             let line = figures_line(&row(), &[1.0; 100], Marks::Blocks, columns);
             assert!(line.chars().count() < columns, "{columns}: {line}");
