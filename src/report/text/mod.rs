@@ -83,20 +83,59 @@ pub fn warnings(summary: &Summary, width: usize) -> String {
 
 fn warning_sentences(summary: &Summary) -> Vec<String> {
     let groups = groups(&summary.runs);
-    let mut seen: Vec<(&str, Vec<String>)> = Vec::new();
+    let mut seen: Vec<Alike<'_>> = Vec::new();
     for group in &groups {
         for run in &group.runs {
             for warning in &run.warnings {
                 let of = run_name(group, groups.len(), run);
-                match seen.iter_mut().find(|(text, _)| text == warning) {
-                    Some((_, runs)) => runs.push(of),
-                    None => seen.push((warning, vec![of])),
+                let kind = without_figures(warning);
+                match seen.iter_mut().find(|alike| alike.kind == kind) {
+                    Some(alike) => {
+                        alike.runs.push(of);
+                        alike.differ |= alike.first != warning;
+                    }
+                    None => {
+                        let runs = vec![of];
+                        seen.push(Alike { kind, first: warning, differ: false, runs });
+                    }
                 }
             }
         }
     }
-    let of_runs = seen.into_iter().map(|(warning, runs)| format!("{}: {warning}", runs.join("; ")));
+    let of_runs = seen.iter().map(|alike| alike.sentence(summary.runs.len()));
     summary.warnings.iter().cloned().chain(of_runs).collect()
+}
+
+/// Warnings that differ in their figures at most.
+struct Alike<'s> {
+    kind: String,
+    first: &'s str,
+    differ: bool,
+    runs: Vec<String>,
+}
+
+/// More runs than this are counted in place of being named.
+const MOST_NAMED: usize = 3;
+
+impl Alike<'_> {
+    fn sentence(&self, of: usize) -> String {
+        let Self { first, runs, .. } = self;
+        let who = match runs.len() {
+            count if count <= MOST_NAMED => runs.join("; "),
+            count if count == of => format!("all {count} runs"),
+            count => format!("{count} of {of} runs (first {})", runs[0]),
+        };
+        let figures = if self.differ {
+            format!(" (the figures are those of {})", runs[0])
+        } else {
+            String::new()
+        };
+        format!("{who}: {first}{figures}")
+    }
+}
+
+fn without_figures(text: &str) -> String {
+    text.chars().filter(|c| !c.is_ascii_digit() && *c != '.').collect()
 }
 
 /// How a run is named in a sentence.
@@ -260,4 +299,24 @@ fn joined(sections: &[Vec<String>]) -> String {
     let full: Vec<String> =
         sections.iter().filter(|lines| !lines.is_empty()).map(|lines| lines.join("\n")).collect();
     full.join("\n\n") + "\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_many_runs_are_warned_of_is_said_once() {
+        let alike = |count: u32, differ| Alike {
+            kind: String::new(),
+            first: "too short",
+            differ,
+            runs: (1..=count).map(|round| format!("round {round}")).collect(),
+        };
+        assert_eq!(alike(2, false).sentence(20), "round 1; round 2: too short");
+        assert_eq!(alike(20, false).sentence(20), "all 20 runs: too short");
+        let some = "5 of 20 runs (first round 1): too short (the figures are those of round 1)";
+        assert_eq!(alike(5, true).sentence(20), some);
+        assert_eq!(without_figures("Measure for 1.5 s"), without_figures("Measure for 20 s"));
+    }
 }
