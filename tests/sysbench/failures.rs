@@ -217,15 +217,25 @@ fn half_a_transaction_is_never_committed_by_the_next_try() {
         let text = "BEGIN;\nUPDATE two SET n = n + 1 WHERE id = 1;\n\
                     UPDATE two SET n = n - 1 WHERE id = 2;\nCOMMIT;\n";
         std::fs::write(&script, text).unwrap();
-        let mut holder =
-            db.session("begin; update two set n = n where id = 2; select sleep(3); rollback");
-        wait_until("the lock", || {
-            db.number("select count(*) from information_schema.innodb_trx") > 0
-        });
-        let run = format!("run -f {} -c 1 -t 1 --max-tries 10", script.display());
-        let ended = bench.dbload(&run).expect_code(0);
+        let mut holder = db.session("begin; update two set n = n where id = 2; select sleep(60)");
+        // Once it sleeps it has the lock.
+        let sleeper = "select ifnull(max(id), 0) from information_schema.processlist
+             where db = database() and state = 'User sleep'";
+        wait_until("the lock", || db.number(sleeper) > 0);
+        let waits = || -> u64 {
+            let status = db.sql("show global status like 'innodb_row_lock_waits'");
+            status.rsplit('\t').next().unwrap().parse().unwrap()
+        };
+        let before = waits();
+        let (script, url) = (script.display(), bench.url());
+        let run = format!("run -f {script} -c 1 -t 1 --max-tries 100 --out out --target {url}");
+        let running = bench.place.start(&run.split(' ').collect::<Vec<_>>());
+        // It waits for the second time, so its first try has failed.
+        wait_until("the second try", || waits() >= before + 2);
+        db.sql(&format!("kill {}", db.number(sleeper)));
+        let ended = running.wait().expect_code(0);
         holder.wait().unwrap();
-        let results = ended.results();
+        let results = Results::read(&bench.place.path("out"));
         assert_eq!(number(results.run(), "transactions"), 1, "{ended}");
         assert!(number(results.run(), "retries") >= 1, "{ended}");
         assert_eq!(db.sql("select n from two"), "1\n-1");
