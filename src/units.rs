@@ -342,6 +342,12 @@ pub fn format_count(count: u64) -> String {
     text
 }
 
+/// A count with its noun: `1 client`, `2 clients`.
+pub fn plural(count: impl Into<u64>, noun: &str) -> String {
+    let count = count.into();
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}
+
 /// A size for people, in PostgreSQL's units (1 kB = 1024 B): `512 B`, `16.0 MB`, `1.5 GB`.
 pub fn format_bytes(bytes: u64) -> String {
     if bytes < 1024 {

@@ -87,7 +87,7 @@ fn what_was_measured_before_dbload_was_killed_is_said_by_report() {
     assert_eq!(running.wait().code, None);
     let ended = dbload(&place, "report results").expect_code(0);
     let said = ended.stderr.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(said.contains("round 1, tpcb-like, 1 clients: dbload was stopped before"), "{ended}");
+    assert!(said.contains("round 1, tpcb-like, 1 client: dbload was stopped before"), "{ended}");
 }
 
 #[test]

@@ -2,17 +2,15 @@
 
 use anyhow::Context;
 
-use super::Exit;
 use super::signals::Signals;
+use super::{Exit, this_program};
 use crate::compare::probes::compare_probes;
 use crate::compare::{Question, compare_runs, fair};
 use crate::report::cells::CellsFolder;
 use crate::report::{Format, Output, Talk, html, report_width, text};
 use crate::result::probe::Probe;
-use crate::result::summary::{Program, SCHEMA};
 use crate::result::{Summary, Warning};
 use crate::stats::verdict::MIN_ROUNDS;
-use crate::target::redact_args;
 
 /// Takes the cells in as they end.
 pub(super) struct Gathering {
@@ -34,24 +32,7 @@ impl Gathering {
     ) -> anyhow::Result<Self> {
         folder.write("plan.toml", plan.as_bytes())?;
         folder.forget_intervals()?;
-        let args: Vec<String> =
-            std::env::args_os().map(|arg| arg.to_string_lossy().into_owned()).collect();
-        let summary = Summary {
-            schema: SCHEMA.to_owned(),
-            dbload: Program {
-                version: env!("CARGO_PKG_VERSION").to_owned(),
-                command_line: redact_args(&args).join(" "),
-            },
-            seed,
-            plan_hash,
-            complete: false,
-            warnings: Vec::new(),
-            arms: Vec::new(),
-            runs: Vec::new(),
-            comparisons: Vec::new(),
-            probes: Vec::new(),
-            probe_comparisons: Vec::new(),
-        };
+        let summary = Summary::new(this_program(), seed, plan_hash);
         folder.write_summary(&summary)?;
         Ok(Self { folder, summary, planned, done: 0 })
     }

@@ -13,7 +13,6 @@ use crate::report::html::{Part, Results, round_of};
 use crate::report::{Output, Style, Talk, html, report_width, text};
 use crate::result::Summary;
 use crate::result::comparison::Comparison;
-use crate::target::redact_args;
 
 /// The margin where neither option nor results have one.
 const MARGIN: f64 = 0.03;
@@ -148,9 +147,7 @@ fn joined(mut inputs: Vec<Input>) -> anyhow::Result<Results> {
         parts.push(Part { label, results });
     }
     let name = parts.iter().map(|part| part.label.clone()).collect::<Vec<_>>().join(" ");
-    let given: Vec<String> =
-        std::env::args_os().map(|arg| arg.to_string_lossy().into_owned()).collect();
-    Ok(Results::join(name, redact_args(&given).join(" "), parts))
+    Ok(Results::join(name, super::this_program().command_line, parts))
 }
 
 /// Runs of an unknown workload beside those of one: the same is meant.

@@ -21,7 +21,10 @@ use clap::error::ErrorKind;
 
 use crate::cli::{Cli, Command, TargetArgs as TargetOptions};
 use crate::report::{Style, Talk};
-use crate::target::{Env, NamedTarget, TARGET_VARIABLE, TargetArgs, redact, redact_quoted};
+use crate::result::summary::Program;
+use crate::target::{
+    Env, NamedTarget, TARGET_VARIABLE, TargetArgs, redact, redact_args, redact_quoted,
+};
 
 use signals::Signals;
 
@@ -84,6 +87,14 @@ impl Given {
     fn redacted(&self, message: &str) -> String {
         redact_quoted(message, &self.0)
     }
+}
+
+/// This program and how it was called, for results.
+fn this_program() -> Program {
+    let args: Vec<String> =
+        std::env::args_os().map(|arg| arg.to_string_lossy().into_owned()).collect();
+    let command_line = redact_args(&args).join(" ");
+    Program { version: env!("CARGO_PKG_VERSION").to_owned(), command_line }
 }
 
 /// An error with its causes, each said once.

@@ -12,7 +12,7 @@ use anyhow::{Context, anyhow, bail};
 use crate::compare::csv;
 use crate::import;
 use crate::report::html::Results;
-use crate::result::summary::{Arm, Program, SCHEMA};
+use crate::result::summary::{Arm, Program};
 use crate::result::{Run, Summary};
 
 /// Larger files are no results: they are not read to find that out.
@@ -86,18 +86,9 @@ fn of_runs(path: &Path, engine: &str, runs: Vec<Run>) -> Results {
         }
     }
     let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
-    let summary = Summary {
-        schema: SCHEMA.to_owned(),
-        dbload: Program { version: String::new(), command_line: String::new() },
-        seed: 0,
-        plan_hash: String::new(),
-        complete: true,
-        warnings: Vec::new(),
-        arms,
-        runs,
-        comparisons: Vec::new(),
-        probes: Vec::new(),
-        probe_comparisons: Vec::new(),
-    };
+    // Another tool's: nothing is known of a plan.
+    let unknown = Program { version: String::new(), command_line: String::new() };
+    let new = Summary::new(unknown, 0, String::new());
+    let summary = Summary { complete: true, arms, runs, ..new };
     Results::of_summary(name, summary)
 }

@@ -6,6 +6,7 @@ use crate::result::comparison::Comparison;
 use crate::result::environment::Storage;
 use crate::result::summary::Arm;
 use crate::units::format_bytes;
+use crate::units::parse_size_bytes;
 
 /// Settings that say where a server is, not how it works.
 const PLACES: [&str; 12] = [
@@ -99,7 +100,7 @@ fn made_otherwise(baseline: &Arm, arm: &Arm) -> Option<String> {
 /// Says that the data of an arm, `bytes` of tables and keys, lie in memory; nothing where they do not,
 /// or where nobody knows.
 pub fn in_memory(arm: &Arm, bytes: u64, memory_bytes: Option<u64>) -> Option<String> {
-    let setting = |name: &str| arm.settings.get(name).and_then(|text| size_of(text));
+    let setting = |name: &str| arm.settings.get(name).and_then(|text| parse_size_bytes(text).ok());
     let name = &arm.name;
     let size = format_bytes(bytes);
     let pool = setting("shared_buffers").map(|pool| ("shared_buffers", pool));
@@ -120,21 +121,6 @@ pub fn in_memory(arm: &Arm, bytes: u64, memory_bytes: Option<u64>) -> Option<Str
         "{name}: {size} of tables and keys fit into the machine's {memory}: all in RAM once they were \
          read, and then reads do not touch the file system"
     ))
-}
-
-/// Bytes of a setting: `16384`, `128MB`.
-fn size_of(text: &str) -> Option<u64> {
-    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
-    let (number, unit) = text.split_at(digits);
-    let factor = match unit {
-        "" | "B" => 1,
-        "kB" => 1 << 10,
-        "MB" => 1 << 20,
-        "GB" => 1 << 30,
-        "TB" => 1 << 40,
-        _ => return None,
-    };
-    number.parse::<u64>().ok()?.checked_mul(factor)
 }
 
 /// Adds to each verdict what must not be read without it.

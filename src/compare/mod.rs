@@ -12,6 +12,7 @@ pub mod probes;
 
 use crate::result::Run;
 use crate::result::comparison::{Comparison, LevelComparison};
+use crate::result::distinct;
 use crate::stats::rounds::{Arm, RoundTrend, is_interleaved, order_effect_p};
 use crate::stats::verdict::{self, Better, Design, NOT_INTERLEAVED_BANNER, Rules, Verdict};
 
@@ -256,17 +257,6 @@ fn entry(found: &verdict::Comparison, workload: &str, metric: &str) -> Option<Co
         rounds_needed: found.rounds_needed,
         levels: levels.collect(),
     })
-}
-
-/// Values in the order of first appearance.
-fn distinct<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
-    let mut seen = Vec::new();
-    for value in values {
-        if !seen.contains(&value) {
-            seen.push(value);
-        }
-    }
-    seen
 }
 
 #[cfg(test)]

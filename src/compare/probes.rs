@@ -1,6 +1,7 @@
 //! Storages compared by their probes, with the statistics of the runs.
 
 use super::{Compared, Metric, Observation, Question, compare};
+use crate::result::distinct;
 use crate::result::probe::Probe;
 use crate::stats::verdict::Better;
 
@@ -40,7 +41,7 @@ fn iops(probe: &Probe) -> Option<f64> {
 /// Compares storages; `baseline` of the question is a storage.
 pub fn compare_probes(probes: &[Probe], question: Question<'_>) -> Compared {
     let mut compared = Compared::default();
-    for job in super::distinct(probes.iter().map(|probe| probe.job.as_str())) {
+    for job in distinct(probes.iter().map(|probe| probe.job.as_str())) {
         for figure in &FIGURES {
             let observed: Vec<Observation<'_>> = probes
                 .iter()

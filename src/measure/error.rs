@@ -3,6 +3,7 @@
 use crate::engine::DbError;
 use crate::runner::crew::StartError;
 use crate::runner::load::LoadError;
+use crate::units::plural;
 
 /// Nothing was measured, and why.
 #[derive(Debug, thiserror::Error)]
@@ -14,7 +15,7 @@ pub(crate) enum MeasureError {
     #[error(transparent)]
     Tables(#[from] LoadError),
     /// A client could not connect or prepare.
-    #[error("a client could not start at {clients} clients: {error}")]
+    #[error("a client could not start at {}: {error}", plural(*clients, "client"))]
     Client {
         /// Clients of the level.
         clients: u32,

@@ -14,6 +14,7 @@ use crate::runner::level::{Interval, Observer};
 use crate::runner::log::Entry;
 use crate::runner::tally::OpenTally;
 use crate::stats::histogram::Histogram;
+use crate::units::plural;
 use crate::units::{format_duration, format_tps};
 
 /// Where a run's intervals go: which arm, round, workload and level they belong to.
@@ -46,7 +47,7 @@ impl Observer for Watch<'_, '_> {
         if connecting >= Duration::from_secs(1) {
             let clients = self.place.clients;
             let seconds = connecting.as_secs_f64();
-            self.talk.say(&format!("{clients} clients connected in {seconds:.1} s"));
+            self.talk.say(&format!("{} connected in {seconds:.1} s", plural(clients, "client")));
         }
     }
 

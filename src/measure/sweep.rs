@@ -21,6 +21,7 @@ use crate::runner::Level;
 use crate::runner::crew::{Launch, StartError};
 use crate::runner::level::measure;
 use crate::runner::monitor::monitor;
+use crate::units::plural;
 use crate::workload::{TableCount, Workload};
 
 /// A sweep that is about to begin.
@@ -82,7 +83,8 @@ impl Sweep<'_> {
                 // What was measured before is kept and shown.
                 Err(error) if !self.summary.runs.is_empty() => {
                     self.summary.warnings.push(format!(
-                        "{name} could not be measured at {clients} clients: {error}"
+                        "{name} could not be measured at {}: {error}",
+                        plural(clients, "client")
                     ));
                     return Ok(self.ended());
                 }

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use super::spark::{Marks, sparkline};
 use crate::result::{Event, IntervalRow};
+use crate::units::plural;
 use crate::units::{format_count, format_ms, format_time_left, format_tps};
 
 /// A sparkline of fewer marks shows nothing.
@@ -41,8 +42,7 @@ pub fn heading_line(heading: &RunHeading<'_>) -> String {
     let mut parts = vec![heading.workload.to_owned()];
     parts.extend(heading.arm.map(str::to_owned));
     parts.extend(heading.round.map(|round| format!("round {round}")));
-    let clients = heading.clients;
-    parts.push(format!("{clients} client{}", if clients == 1 { "" } else { "s" }));
+    parts.push(plural(heading.clients, "client"));
     let mut line = parts.join(", ");
     if heading.of > 1 {
         line.push_str(&format!(" ({} of {})", heading.number, heading.of));

@@ -20,3 +20,14 @@ pub use run::{LatencyMs, Run};
 pub use summary::Summary;
 pub use variance::{Dip, DipEvents, Variance};
 pub use warning::Warning;
+
+/// Values in the order of first appearance.
+pub fn distinct<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
+    let mut seen = Vec::new();
+    for value in values {
+        if !seen.contains(&value) {
+            seen.push(value);
+        }
+    }
+    seen
+}

@@ -96,6 +96,23 @@ struct Versioned {
 }
 
 impl Summary {
+    /// Results of a plan, of which nothing is there yet.
+    pub fn new(dbload: Program, seed: u64, plan_hash: String) -> Self {
+        Self {
+            schema: SCHEMA.to_owned(),
+            dbload,
+            seed,
+            plan_hash,
+            complete: false,
+            warnings: Vec::new(),
+            arms: Vec::new(),
+            runs: Vec::new(),
+            comparisons: Vec::new(),
+            probes: Vec::new(),
+            probe_comparisons: Vec::new(),
+        }
+    }
+
     /// The document as text, indented, with a newline at the end.
     pub fn to_json(&self) -> Result<String, serde_json::Error> {
         let mut text = serde_json::to_string_pretty(self)?;

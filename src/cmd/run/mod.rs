@@ -12,7 +12,7 @@ use anyhow::{Context, bail};
 use super::engines::{OnEngine, on_engine};
 use super::signals::Signals;
 use super::tables::init_plan;
-use super::{Exit, targets};
+use super::{Exit, targets, this_program};
 use crate::cli::{LoadArgs, RunArgs};
 use crate::engine::{Engine, ServerFacts};
 use crate::measure::{Feeds, Sweep, Upkeep, environment};
@@ -20,7 +20,7 @@ use crate::plan::{Protocol, RunPlan};
 use crate::report::{Output, ResultFolder, Style, Talk, html, report_width, text};
 use crate::result::Environment;
 use crate::result::environment::SCHEMA as ENVIRONMENT_SCHEMA;
-use crate::result::summary::{Arm, Program, SCHEMA};
+use crate::result::summary::Arm;
 use crate::result::{Summary, Warning};
 use crate::runner::limits::allow_files;
 use crate::runner::load::tables as loaded;
@@ -30,7 +30,7 @@ use crate::schema::files::SchemaSql;
 use crate::schema::plan::InitPlan;
 use crate::schema::{Schema, SchemaSize};
 use crate::script::Dialect;
-use crate::target::{Env, NamedTarget, redact_args};
+use crate::target::{Env, NamedTarget};
 use crate::workload::{TableCount, Workload};
 
 use request::{Choices, Found, Workloads};
@@ -252,8 +252,6 @@ impl<'a> Job<'a> {
         facts: &ServerFacts,
         found: Option<&columns::Found>,
     ) -> anyhow::Result<Summary> {
-        let args: Vec<String> =
-            std::env::args_os().map(|arg| arg.to_string_lossy().into_owned()).collect();
         let mut warnings = Vec::new();
         for (script, why) in &self.choices.simple_only {
             let (script, why) = (script.clone(), why.clone());
@@ -275,30 +273,18 @@ impl<'a> Job<'a> {
         {
             warnings.push(Warning::ClientsOverBranches { clients: most, branches }.to_string());
         }
-        Ok(Summary {
-            schema: SCHEMA.to_owned(),
-            dbload: Program {
-                version: env!("CARGO_PKG_VERSION").to_owned(),
-                command_line: redact_args(&args).join(" "),
-            },
-            seed: plan.seed,
-            plan_hash: plan.hash().context("hashing the plan")?,
-            complete: false,
-            warnings,
-            arms: vec![Arm {
-                name: self.named.name.clone(),
-                target: self.named.target.to_string(),
-                engine: self.named.target.engine().to_owned(),
-                transport: facts.transport.clone(),
-                server_version: Some(facts.version.clone()),
-                settings: facts.settings.clone(),
-                storage: environment::storage(facts),
-            }],
-            runs: Vec::new(),
-            comparisons: Vec::new(),
-            probes: Vec::new(),
-            probe_comparisons: Vec::new(),
-        })
+        let plan_hash = plan.hash().context("hashing the plan")?;
+        let arm = Arm {
+            name: self.named.name.clone(),
+            target: self.named.target.to_string(),
+            engine: self.named.target.engine().to_owned(),
+            transport: facts.transport.clone(),
+            server_version: Some(facts.version.clone()),
+            settings: facts.settings.clone(),
+            storage: environment::storage(facts),
+        };
+        let new = Summary::new(this_program(), plan.seed, plan_hash);
+        Ok(Summary { warnings, arms: vec![arm], ..new })
     }
 
     /// Everything that is known before the first level. Returns the paths of the scripts' texts.

@@ -18,6 +18,7 @@ use crate::report::cells::CellsFolder;
 use crate::result::Summary;
 use crate::study::{Cell, draw};
 use crate::target::NamedTarget;
+use crate::units::plural;
 
 /// Measures all targets in turn.
 pub(super) async fn several(
@@ -54,10 +55,10 @@ pub(super) async fn several(
         let args = cell_args(args, cell, seed, &gathering, named);
         talk.step_ends();
         talk.say(&format!(
-            "round {}, {}, {} clients ({number} of {})",
+            "round {}, {}, {} ({number} of {})",
             cell.round,
             named.name,
-            cell.clients,
+            plural(cell.clients, "client"),
             order.len()
         ));
         match measure_with(feeds, &args, named, signals, talk).await {

@@ -22,9 +22,10 @@ use crate::compare::Question;
 use crate::plan::study::{ArmPlan, Cache, EXAMPLE, Prepare, StudyPlan, parse};
 use crate::report::cells::CellsFolder;
 use crate::report::{Output, Style, Talk};
+use crate::result::distinct;
 use crate::study::{Cell, draw};
 use crate::target::Env;
-use crate::units::format_duration;
+use crate::units::{format_duration, plural};
 
 use arms::{Running, StudyArm};
 use probes::Probes;
@@ -103,8 +104,8 @@ fn outline(plan: &StudyPlan, steps: &Steps, order: &[Cell]) -> String {
     let mut text = String::new();
     for (cell, number) in order.iter().zip(1..) {
         let arm = &plan.arms[cell.arm].name;
-        let Cell { round, clients, .. } = cell;
-        text.push_str(&format!("{number:4}  round {round:2}  {arm:<24}  {clients} clients\n"));
+        let (round, clients) = (cell.round, plural(cell.clients, "client"));
+        text.push_str(&format!("{number:4}  round {round:2}  {arm:<24}  {clients}\n"));
     }
     let workloads = u32::try_from(steps.names.len()).unwrap_or(u32::MAX);
     let load = &plan.load;
@@ -135,17 +136,6 @@ fn outline(plan: &StudyPlan, steps: &Steps, order: &[Cell]) -> String {
         plan.arms.len()
     ));
     text
-}
-
-/// Values in the order of first appearance.
-fn distinct<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
-    let mut seen = Vec::new();
-    for value in values {
-        if !seen.contains(&value) {
-            seen.push(value);
-        }
-    }
-    seen
 }
 
 struct Study<'a> {
@@ -243,7 +233,8 @@ impl Study<'_> {
         let plan = &self.plan.arms[cell.arm];
         let name = CellsFolder::cell(cell.round, &plan.name, cell.clients);
         self.talk.step_ends();
-        let heading = format!("round {}, {}, {} clients", cell.round, plan.name, cell.clients);
+        let clients = plural(cell.clients, "client");
+        let heading = format!("round {}, {}, {clients}", cell.round, plan.name);
         let folders: Vec<String> =
             (1..=self.steps.groups.len()).map(|number| part(&name, number)).collect();
         let found: Vec<_> =

@@ -11,6 +11,7 @@ use crate::result::environment::{self, Environment};
 use crate::result::interval::HEADER;
 use crate::result::summary::ReadError;
 use crate::result::{Event, IntervalRow, Run, Summary};
+use crate::units::plural;
 
 /// A log names its start within so many lines.
 const LINES_OF_A_LOG_HEAD: usize = 10;
@@ -182,9 +183,10 @@ fn cut_off(intervals: &HashMap<RunKey, Vec<IntervalRow>>, runs: &[Run]) -> Vec<S
             let transactions: u64 = rows.iter().map(|row| row.transactions).sum();
             let seconds: f64 = rows.iter().map(|row| row.length_s).sum();
             format!(
-                "{arm}, round {round}, {workload}, {clients} clients: dbload was stopped before the \
+                "{arm}, round {round}, {workload}, {}: dbload was stopped before the \
                  run's end. Its first {seconds:.1} s are in intervals.csv ({transactions} \
                  transactions, {:.1}/s), and in no table here",
+                plural(*clients, "client"),
                 transactions as f64 / seconds
             )
         })

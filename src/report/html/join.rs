@@ -1,7 +1,7 @@
 //! Results of several folders as one, as if one run had measured them.
 
 use super::input::{Results, RunKey};
-use crate::result::summary::{Program, SCHEMA};
+use crate::result::summary::Program;
 use crate::result::{Environment, Summary};
 
 /// Results with the name that they have in the whole.
@@ -131,21 +131,10 @@ impl Results {
     }
 }
 
+/// There is no plan of the whole, and so no hash and no seed to show.
 fn empty(command_line: String) -> Summary {
-    Summary {
-        schema: SCHEMA.to_owned(),
-        dbload: Program { version: env!("CARGO_PKG_VERSION").to_owned(), command_line },
-        seed: 0,
-        // There is no plan of the whole, and so no hash and no seed to show.
-        plan_hash: String::new(),
-        complete: true,
-        warnings: Vec::new(),
-        arms: Vec::new(),
-        runs: Vec::new(),
-        comparisons: Vec::new(),
-        probes: Vec::new(),
-        probe_comparisons: Vec::new(),
-    }
+    let dbload = Program { version: env!("CARGO_PKG_VERSION").to_owned(), command_line };
+    Summary { complete: true, ..Summary::new(dbload, 0, String::new()) }
 }
 
 /// The first machine with the storage of all arms; where machines differ, no machine.

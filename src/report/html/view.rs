@@ -11,6 +11,7 @@ use super::words::{self, Sentence};
 use crate::result::environment::Storage;
 use crate::result::summary::Arm;
 use crate::units::format_bytes;
+use crate::units::plural;
 
 /// What stands where nothing is known.
 pub(super) const UNKNOWN: &str = "not recorded";
@@ -189,13 +190,13 @@ fn tiles(results: &Results, groups: &Groups<'_>) -> Vec<Tile> {
             tiles.push(Tile {
                 label: "highest throughput",
                 value: format!("{} tps", words::grouped(cell.tps().value)),
-                note: format!("{}, {} clients", groups.arms[cell.arm], cell.clients),
+                note: format!("{}, {}", groups.arms[cell.arm], plural(cell.clients, "client")),
             });
         }
         tiles.push(Tile {
             label: "rounds",
             value: groups.rounds.to_string(),
-            note: format!("{} runs", summary.runs.len()),
+            note: plural(summary.runs.len() as u64, "run"),
         });
     }
     let about_runs: usize = summary.runs.iter().map(|run| run.warnings.len()).sum();
@@ -235,7 +236,10 @@ fn load(results: &Results, groups: &Groups<'_>) -> Vec<Fact> {
     let mut facts = vec![
         fact("workload", levels.collect::<Vec<_>>().join("; ")),
         fact("window", window),
-        fact("rounds", format!("{}, {} runs in all", groups.rounds, summary.runs.len())),
+        fact(
+            "rounds",
+            format!("{}, {} in all", groups.rounds, plural(summary.runs.len() as u64, "run")),
+        ),
         fact("protocol", distinct(|run| run.knows("protocol").then(|| run.protocol.to_string()))),
         fact(
             "load",

@@ -4,6 +4,7 @@ use crate::report::sentences::{self, Said};
 use crate::result::Summary;
 use crate::result::comparison::{Comparison, Verdict};
 use crate::stats::verdict::NOT_INTERLEAVED_BANNER;
+use crate::units::plural;
 
 use super::groups::Groups;
 
@@ -115,12 +116,11 @@ fn one_arm(groups: &Groups<'_>) -> String {
         None => "Nothing was measured.".to_owned(),
         Some(cell) => {
             let arm = isolated(&groups.arms[cell.arm]);
-            let noun = if cell.clients == 1 { "client" } else { "clients" };
             format!(
-                "One arm, no comparison: {arm} reached {} tps on {} with {} {noun}.",
+                "One arm, no comparison: {arm} reached {} tps on {} with {}.",
                 grouped(cell.tps().value),
                 isolated(&groups.workloads[cell.workload]),
-                cell.clients,
+                plural(cell.clients, "client"),
             )
         }
     }

@@ -13,6 +13,7 @@ mod wrap;
 use super::spark::{Marks, sparkline};
 use crate::result::{Run, Summary};
 use crate::units::format_tps;
+use crate::units::plural;
 use parts::{dips_and_drifts, failures, measured, notes, scripts, statements};
 use table::{
     COST, Column, Distribution, EVERYTHING, Group, INNODB, LATENCY, SERVER, STEADINESS, THROUGHPUT,
@@ -140,13 +141,13 @@ fn without_figures(text: &str) -> String {
 
 /// How a run is named in a sentence.
 fn run_name(group: &Group<'_>, groups: usize, run: &Run) -> String {
-    let clients = plural(u64::from(run.clients), "client");
+    let clients = plural(run.clients, "client");
     if groups > 1 { format!("{}, {clients}", group.title) } else { clients }
 }
 
-/// `1 client`, `2 clients`.
-fn plural(count: u64, noun: &str) -> String {
-    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+/// The mean of figures that are there.
+fn mean(figures: impl Iterator<Item = f64>) -> Option<f64> {
+    crate::stats::summary::mean(&figures.collect::<Vec<f64>>())
 }
 
 /// The level tables: in a closed loop latency is one distribution, with a rate there are three,

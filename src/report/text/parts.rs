@@ -1,12 +1,14 @@
 //! The parts of the report around the level tables.
 
+use super::run_name;
 use super::table::{Block, Group, NO_FIGURE, blocks_under, optional};
 use super::wrap::{cut, hanging};
-use super::{plural, run_name};
 use crate::plan::Protocol;
+use crate::result::distinct;
 use crate::result::run::Statement;
 use crate::result::summary::Arm;
 use crate::result::{Dip, Run, Summary, Variance};
+use crate::units::plural;
 use crate::units::{format_count, format_ms, format_percent, format_tps};
 
 /// Least room for the name of a script or the text of a statement.
@@ -50,7 +52,7 @@ pub(super) fn measured(summary: &Summary, width: usize) -> Vec<String> {
     load.push(levels);
     load.extend(asked(run));
     if rounds > 1 {
-        load.push(plural(u64::from(rounds), "round"));
+        load.push(plural(rounds, "round"));
     }
     // Without a plan of the whole there is no seed of the whole.
     if !summary.plan_hash.is_empty() {
@@ -97,7 +99,7 @@ fn workload(run: &Run) -> Option<String> {
     let size = match (run.scale, run.tables, run.table_size) {
         (Some(scale), ..) => format!(", scale {scale}"),
         (None, Some(tables), Some(rows)) => {
-            format!(", {} of {rows} rows", plural(tables.into(), "table"))
+            format!(", {} of {rows} rows", plural(tables, "table"))
         }
         _ => String::new(),
     };
@@ -183,7 +185,7 @@ pub(super) fn dips_and_drifts(groups: &[Group<'_>], width: usize) -> Vec<String>
 /// `without connection: 16 clients at 3.2 s for 1.4 s`.
 fn outages(run: &Run) -> Option<String> {
     let shown = run.outages.iter().take(MAX_DIPS).map(|outage| {
-        let clients = plural(u64::from(outage.clients), "client");
+        let clients = plural(outage.clients, "client");
         format!("{clients} at {:.1} s for {:.1} s", outage.start_s, outage.length_s)
     });
     let shown: Vec<String> = shown.collect();
@@ -362,15 +364,4 @@ fn titled(title: &str, heading: &[&str], mut blocks: Vec<Block>, width: usize) -
     let mut lines = hanging("", title, width);
     lines.extend(blocks_under(&heading, &blocks, 1));
     lines
-}
-
-/// Values in order of first appearance.
-pub(super) fn distinct<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
-    let mut seen: Vec<T> = Vec::new();
-    for value in values {
-        if !seen.contains(&value) {
-            seen.push(value);
-        }
-    }
-    seen
 }

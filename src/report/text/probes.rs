@@ -1,9 +1,10 @@
 //! What fio found about the storages of a study.
 
-use super::parts::distinct;
+use super::mean;
 use super::table::{Block, NO_FIGURE, blocks_under};
 use super::wrap::hanging;
 use crate::result::Summary;
+use crate::result::distinct;
 use crate::result::probe::{Probe, ProbeFlush, ProbeIo};
 use crate::units::{format_ms, format_tps};
 
@@ -77,8 +78,4 @@ fn figures(probes: &[&Probe]) -> Vec<String> {
 
 fn shown(figure: Option<f64>, format: fn(f64) -> String) -> String {
     figure.map_or_else(|| NO_FIGURE.to_owned(), format)
-}
-
-fn mean(figures: impl Iterator<Item = f64>) -> Option<f64> {
-    crate::stats::summary::mean(&figures.collect::<Vec<f64>>())
 }

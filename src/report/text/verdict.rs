@@ -1,11 +1,12 @@
 //! Arms against the baseline: the verdicts, and the figures that they rest on.
 
 use super::markdown::Sheet;
-use super::parts::distinct;
+use super::mean;
 use super::table::{Block, NO_FIGURE, blocks_under, format_per_txn, optional};
 use super::wrap::{cut, hanging};
 use crate::report::sentences::{self, Said};
 use crate::result::comparison::Comparison;
+use crate::result::distinct;
 use crate::result::{Run, Summary};
 use crate::stats::verdict::NOT_INTERLEAVED_BANNER;
 use crate::units::{format_ms, format_percent, format_tps};
@@ -256,8 +257,4 @@ fn steadiness(summary: &Summary, width: usize) -> Vec<String> {
 
 fn of(runs: &[&Run], figure: fn(&Run) -> Option<f64>) -> Option<f64> {
     mean(runs.iter().filter_map(|run| figure(run)))
-}
-
-fn mean(figures: impl Iterator<Item = f64>) -> Option<f64> {
-    crate::stats::summary::mean(&figures.collect::<Vec<f64>>())
 }
