@@ -10,7 +10,7 @@ use super::mysql::MySql;
 use super::postgres::Postgres;
 use super::sim::{Answer, Sim};
 use super::sqlite::Sqlite;
-use super::{Admin, Block, Canceller, Engine, ErrorKind, Kept, Session, mysql, postgres};
+use super::{Admin, Block, Canceller, DbError, Engine, ErrorKind, Kept, Session, mysql, postgres};
 use crate::plan::Protocol;
 use crate::script::Dialect;
 use crate::script::program::StmtId;
@@ -21,7 +21,7 @@ use crate::workload::{CompileOptions, Workload};
 
 const PROTOCOLS: [Protocol; 3] = [Protocol::Simple, Protocol::Extended, Protocol::Prepared];
 
-/// Makes a test of each case for each engine that has tables.
+/// Makes a test of each case for each engine that has tables, and for clients that wait alone.
 macro_rules! conformance {
     ($($case:ident),+ $(,)?) => {
         mod on_sqlite {
@@ -31,18 +31,16 @@ macro_rules! conformance {
                 super::$case(&super::sqlite(&folder)).await;
             })+
         }
-        mod on_postgres {
+        conformance!(on_postgres, super::postgres(), $($case),+);
+        conformance!(on_postgres_alone, super::postgres().map(super::Alone), $($case),+);
+        conformance!(on_mysql, super::mysql(), $($case),+);
+        conformance!(on_mysql_alone, super::mysql().map(super::Alone), $($case),+);
+    };
+    ($module:ident, $engine:expr, $($case:ident),+) => {
+        mod $module {
             $(#[tokio::test]
             async fn $case() {
-                if let Some(engine) = super::postgres() {
-                    super::$case(&engine).await;
-                }
-            })+
-        }
-        mod on_mysql {
-            $(#[tokio::test]
-            async fn $case() {
-                if let Some(engine) = super::mysql() {
+                if let Some(engine) = $engine {
                     super::$case(&engine).await;
                 }
             })+
@@ -64,6 +62,39 @@ conformance![
     a_connection_that_the_server_ended_is_lost,
     a_load_writes_its_range_and_reports_every_row,
 ];
+
+/// An engine whose clients all wait as one does that has its thread to itself.
+struct Alone<E>(E);
+
+impl<E: Engine> Engine for Alone<E> {
+    const DIALECT: Dialect = E::DIALECT;
+    const BLOCKING: bool = E::BLOCKING;
+    type Conn = E::Conn;
+    type Session<'c> = E::Session<'c>;
+    type Admin = E::Admin;
+    type Canceller = E::Canceller;
+
+    async fn connect(&self) -> Result<E::Conn, DbError> {
+        self.0.connect_alone().await
+    }
+
+    fn canceller(&self, conn: &E::Conn) -> E::Canceller {
+        self.0.canceller(conn)
+    }
+
+    async fn open<'c>(
+        &'c self,
+        conn: &'c mut E::Conn,
+        workload: &'c Workload,
+        protocol: Protocol,
+    ) -> Result<E::Session<'c>, DbError> {
+        self.0.open(conn, workload, protocol).await
+    }
+
+    async fn admin(&self) -> Result<E::Admin, DbError> {
+        self.0.admin().await
+    }
+}
 
 #[tokio::test]
 async fn blocks_follow_their_verbs_on_the_simulated_engine() {
@@ -103,9 +134,16 @@ fn target(variable: &str, name: &str) -> Option<Target> {
     Some(args.resolve(&Env::default()).unwrap().remove(0).target)
 }
 
+/// The name of a table for a case of the module that runs it.
+fn name_of_table(case: &str) -> String {
+    let thread = std::thread::current();
+    let module = thread.name().and_then(|name| name.rsplit("::").nth(1)).unwrap_or_default();
+    format!("dbload_{module}_{case}")
+}
+
 /// A new table for a case; the next run of the case replaces it.
 async fn table<E: Engine>(engine: &E, case: &str) -> String {
-    let name = format!("dbload_conformance_{case}");
+    let name = name_of_table(case);
     let mut admin = engine.admin().await.unwrap();
     admin.batch(&format!("drop table if exists {name}")).await.unwrap();
     let columns = "id integer primary key, n integer, s varchar(40), b bigint";
@@ -144,8 +182,8 @@ fn values(workload: &Workload, a: Value, b: Value) -> Vec<Value> {
 async fn blocks_follow_their_verbs<E: Engine>(engine: &E) {
     // SQLite's file is made with the first table; the simulated engine has none.
     if let Ok(mut admin) = engine.admin().await {
-        let _ =
-            admin.batch("create table if not exists dbload_conformance_blocks (id integer)").await;
+        let table = name_of_table("blocks");
+        let _ = admin.batch(&format!("create table if not exists {table} (id integer)")).await;
     }
     let workload = workload::<E>("", "BEGIN;\nSELECT 1;\nEND;\nROLLBACK;\nSTART TRANSACTION;\n");
     for protocol in PROTOCOLS {
@@ -405,17 +443,17 @@ async fn a_connection_that_the_server_ended_is_lost<E: Engine>(engine: &E) {
 async fn a_load_writes_its_range_and_reports_every_row<E: Engine>(engine: &E) {
     let mut admin = engine.admin().await.unwrap();
     let mut rows = crate::schema::tpcb::tables(2_000, false, false, false).remove(1);
-    rows.table = "dbload_conformance_load".into();
-    admin.batch("drop table if exists dbload_conformance_load").await.unwrap();
+    rows.table = name_of_table("load");
+    admin.batch(&format!("drop table if exists {}", rows.table)).await.unwrap();
     let columns = "tid integer primary key, bid integer, tbalance integer, filler varchar(9)";
     admin.batch(&format!("create table {} ({columns})", rows.table)).await.unwrap();
     let reported = std::cell::Cell::new(0);
     let done = |rows| reported.set(reported.get() + rows);
     admin.load(&rows, 5..15_000, &done).await.unwrap();
     assert_eq!(reported.get(), 14_995);
-    let sql =
-        "select count(*), min(tid), max(tid), max(bid), max(filler) from dbload_conformance_load";
-    let row = admin.rows(sql).await.unwrap().remove(0);
+    let columns = "count(*), min(tid), max(tid), max(bid), max(filler)";
+    let sql = format!("select {columns} from {}", rows.table);
+    let row = admin.rows(&sql).await.unwrap().remove(0);
     let row: Vec<_> = row.iter().map(|cell| cell.as_deref().unwrap_or("NULL")).collect();
     assert_eq!(row, ["14995", "6", "15000", "1500", "NULL"]);
     // A range that breaks the key is an error.

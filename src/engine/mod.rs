@@ -4,6 +4,7 @@
 //! number (the hot path, statically dispatched, no allocation); `Admin` does everything else over
 //! a connection of its own. Engines know SQL and wires, never files of results or printing.
 
+mod blocking;
 #[cfg(test)]
 mod conformance;
 pub(crate) mod monitor;

@@ -21,8 +21,8 @@ use tokio::net::{TcpStream, UnixStream};
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
-use super::blocking::Blocking;
 use super::wire::{Stream, Wire};
+use crate::engine::blocking::Blocking;
 use crate::target::{MySqlHost, MySqlTarget, Secret, TlsMode};
 
 /// The longest packet that the client announces.
@@ -57,7 +57,7 @@ pub(super) async fn log_in(
             let login = Login::greeted(target, stream, true).await?.finish().await?;
             match waiting {
                 Waiting::Together => Ok(login.wired()),
-                Waiting::Alone => login.blocking(|stream| Blocking::unix(stream.into_std()?)),
+                Waiting::Alone => login.blocking(Blocking::unix),
             }
         }
         MySqlHost::Tcp { name, port } => {
@@ -75,9 +75,7 @@ pub(super) async fn log_in(
                     let login = login.finish().await?;
                     match waiting {
                         Waiting::Together => Ok(login.wired()),
-                        Waiting::Alone => {
-                            login.blocking(|stream| Blocking::tcp(stream.into_std()?))
-                        }
+                        Waiting::Alone => login.blocking(Blocking::tcp),
                     }
                 }
             }
@@ -183,7 +181,7 @@ impl<'t, S: Stream> Login<'t, S> {
         convert: impl FnOnce(S) -> io::Result<B>,
     ) -> Result<LoggedIn, Error> {
         let stream = convert(self.stream)?;
-        Ok(LoggedIn { wire: Wire::blocking(Box::new(stream), self.capabilities), id: self.id })
+        Ok(LoggedIn { wire: Wire::new(Box::new(stream), self.capabilities), id: self.id })
     }
 
     /// Proves the password by another plugin.

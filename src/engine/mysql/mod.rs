@@ -3,7 +3,6 @@
 //! statements, or as text; a row count is that of the rows that were found, as on the other engines.
 
 mod admin;
-mod blocking;
 pub(crate) mod connect;
 mod error;
 mod login;

@@ -5,7 +5,6 @@
 //! one send, one receive and no allocation. What is kept is decoded by `mysql_common`, the codec of
 //! mysql_async, which itself does loading and administration.
 
-use std::io;
 use std::sync::Arc;
 
 use mysql_async::ServerError;
@@ -74,10 +73,6 @@ pub(crate) struct Wire {
     status: StatusFlags,
     /// A result's columns and rows end with one packet, not two.
     deprecates_eof: bool,
-    /// Reading blocks the thread.
-    is_blocking: bool,
-    /// Replies received since a blocked thread's event loop had its last turn.
-    receives: u8,
 }
 
 impl Wire {
@@ -92,14 +87,7 @@ impl Wire {
             sequence: 0,
             status: StatusFlags::empty(),
             deprecates_eof: capabilities.contains(CapabilityFlags::CLIENT_DEPRECATE_EOF),
-            is_blocking: false,
-            receives: 0,
         }
-    }
-
-    /// The same over a stream whose reading blocks the thread.
-    pub(super) fn blocking(stream: Box<dyn Stream>, capabilities: CapabilityFlags) -> Self {
-        Self { is_blocking: true, ..Self::new(stream, capabilities) }
     }
 
     /// Whether the server said, with its last success, that a transaction is open.
@@ -389,26 +377,13 @@ impl Wire {
         if self.received.len() < wanted {
             self.received.resize(wanted, 0);
         }
-        if self.is_blocking {
-            // The event loop, which nothing else wakes, must hear when the run is abandoned.
-            self.receives = self.receives.wrapping_add(1);
-            if self.receives == 0 {
-                tokio::task::yield_now().await;
+        match self.stream.read(&mut self.received[self.end..]).await {
+            Ok(0) => Err(closed()),
+            Ok(bytes) => {
+                self.end += bytes;
+                Ok(())
             }
-        }
-        loop {
-            match self.stream.read(&mut self.received[self.end..]).await {
-                Ok(0) => return Err(closed()),
-                Ok(bytes) => {
-                    self.end += bytes;
-                    return Ok(());
-                }
-                // A blocking stream has waited long enough for a turn of the event loop.
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                    tokio::task::yield_now().await;
-                }
-                Err(error) => return Err(lost(&error)),
-            }
+            Err(error) => Err(lost(&error)),
         }
     }
 }
@@ -488,6 +463,8 @@ fn broken(what: &str) -> DbError {
 
 #[cfg(test)]
 mod tests {
+    use std::io;
+
     use super::*;
 
     #[test]

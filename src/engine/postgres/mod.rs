@@ -20,6 +20,7 @@ use crate::script::Dialect;
 use crate::workload::Workload;
 use admin::{AdminPool, PgAdmin};
 use connect::Connector;
+use error::lost;
 use session::PgSession;
 use stream::PgStream;
 use wire::Wire;
@@ -66,6 +67,13 @@ impl Engine for Postgres {
     async fn connect(&self) -> Result<PgConn, DbError> {
         let connected = self.connector.connect().await?;
         let wire = Wire::new(connected.stream, &connected.unread);
+        Ok(PgConn { wire, cancel: connected.cancel })
+    }
+
+    async fn connect_alone(&self) -> Result<PgConn, DbError> {
+        let connected = self.connector.connect().await?;
+        let stream = connected.stream.alone().map_err(|error| lost(&error))?;
+        let wire = Wire::new(stream, &connected.unread);
         Ok(PgConn { wire, cancel: connected.cancel })
     }
 

@@ -12,6 +12,7 @@ use tokio::net::{TcpStream, UnixStream};
 use tokio_postgres::tls::{ChannelBinding, TlsStream};
 
 use super::tls::EncryptedStream;
+use crate::engine::blocking::Blocking;
 
 /// A connection's byte stream.
 pub(crate) enum PgStream {
@@ -21,12 +22,25 @@ pub(crate) enum PgStream {
     Unix(UnixStream),
     /// TLS over TCP.
     Tls(Box<EncryptedStream>),
+    /// TCP, whose calls block the thread.
+    TcpAlone(Blocking<std::net::TcpStream>),
+    /// A Unix socket, whose calls block the thread.
+    UnixAlone(Blocking<std::os::unix::net::UnixStream>),
 }
 
 impl PgStream {
     /// Whether the stream is encrypted.
     pub(crate) fn is_encrypted(&self) -> bool {
         matches!(self, Self::Tls(_))
+    }
+
+    /// The stream for a client that has its thread to itself. An encrypted one stays as it is.
+    pub(super) fn alone(self) -> io::Result<Self> {
+        Ok(match self {
+            Self::Tcp(stream) => Self::TcpAlone(Blocking::tcp(stream)?),
+            Self::Unix(stream) => Self::UnixAlone(Blocking::unix(stream)?),
+            other => other,
+        })
     }
 }
 
@@ -37,6 +51,8 @@ macro_rules! forward {
             PgStream::Tcp(stream) => Pin::new(stream).$method($($argument),*),
             PgStream::Unix(stream) => Pin::new(stream).$method($($argument),*),
             PgStream::Tls(stream) => Pin::new(stream.as_mut()).$method($($argument),*),
+            PgStream::TcpAlone(stream) => Pin::new(stream).$method($($argument),*),
+            PgStream::UnixAlone(stream) => Pin::new(stream).$method($($argument),*),
         }
     };
 }
@@ -72,8 +88,8 @@ impl AsyncWrite for PgStream {
 impl TlsStream for PgStream {
     fn channel_binding(&self) -> ChannelBinding {
         match self {
-            Self::Tcp(_) | Self::Unix(_) => ChannelBinding::none(),
             Self::Tls(stream) => stream.channel_binding(),
+            _ => ChannelBinding::none(),
         }
     }
 }
