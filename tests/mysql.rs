@@ -232,6 +232,22 @@ fn sums_agree_after_lock_wait_timeouts() {
     });
 }
 
+/// Rows are the same whatever a database stores its texts as.
+#[test]
+fn rows_are_loaded_into_a_database_of_any_character_set() {
+    for character_set in ["utf16", "utf8mb4", "latin1"] {
+        with_database(|db| {
+            let place = Place::new();
+            db.sql(&format!("alter database {} character set {character_set}", db.name));
+            dbload(db, &place, "init --workload sysbench --table-size 100").expect_code(0);
+            dbload(db, &place, "verify").expect_code(0);
+            let digits = "^[0-9]{11}(-[0-9]{11}){4}$";
+            let good = format!("select count(*) from sbtest1 where pad regexp '{digits}'");
+            assert_eq!(db.number(&good), 100, "{character_set}");
+        });
+    }
+}
+
 #[test]
 fn without_load_data_local_rows_are_inserted_and_it_is_said() {
     with_server(|server| {
