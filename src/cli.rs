@@ -5,6 +5,7 @@ mod compare;
 mod feeds;
 mod format;
 mod others;
+mod sessions;
 mod study;
 
 use std::ops::RangeInclusive;
@@ -22,6 +23,7 @@ pub(crate) use compare::{CompareArgs, CompareFilesArgs};
 pub(crate) use feeds::{FeedArgs, ProgressFormat};
 pub(crate) use format::FormatArgs;
 pub(crate) use others::{CleanArgs, ReportArgs, ShowArgs, VerifyArgs};
+pub(crate) use sessions::SessionArgs;
 pub(crate) use study::StudyArgs;
 
 /// Loads a database and measures it: throughput, latency, and how steady they are.
@@ -198,6 +200,8 @@ pub(crate) struct RunArgs {
     pub(crate) target: TargetArgs,
     #[command(flatten)]
     pub(crate) load: LoadArgs,
+    #[command(flatten)]
+    pub(crate) sessions: SessionArgs,
     #[command(flatten)]
     pub(crate) window: WindowArgs,
     #[command(flatten)]

@@ -104,6 +104,7 @@ fn full_run() -> Run {
         clients: 1,
         workers: 1,
         protocol: Protocol::Prepared,
+        session_sql: vec![],
         rate_per_s: Some(1.0),
         duration_s: 1.0,
         asked_s: Some(1.0),

@@ -12,15 +12,25 @@ struct Term {
     of: fn(&Run) -> Option<String>,
 }
 
-const TERMS: [Term; 7] = [
+const TERMS: [Term; 8] = [
     Term { name: "workload", of: |run| (!run.workload.is_empty()).then(|| run.workload.clone()) },
     Term { name: "scale", of: scale },
     Term { name: "script", of: scripts },
     Term { name: "duration", of: duration },
     Term { name: "protocol", of: |run| run.knows("protocol").then(|| run.protocol.to_string()) },
+    Term { name: "session SQL", of: session_sql },
     Term { name: "rate", of: rate },
     Term { name: "latency limit", of: |run| Some(on_off(run.late.is_some())) },
 ];
+
+/// Of another tool's results nothing is known.
+fn session_sql(run: &Run) -> Option<String> {
+    let told = run.knows("session_sql");
+    told.then(|| match &run.session_sql[..] {
+        [] => "none".to_owned(),
+        texts => texts.join("; "),
+    })
+}
 
 fn on_off(on: bool) -> String {
     if on { "set" } else { "none" }.to_owned()

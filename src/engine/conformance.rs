@@ -10,7 +10,9 @@ use super::mysql::MySql;
 use super::postgres::Postgres;
 use super::sim::{Answer, Sim};
 use super::sqlite::Sqlite;
-use super::{Admin, Block, Canceller, DbError, Engine, ErrorKind, Kept, Session, mysql, postgres};
+use super::{
+    Admin, Block, Canceller, DbError, Engine, ErrorKind, Kept, Preparing, Session, mysql, postgres,
+};
 use crate::plan::Protocol;
 use crate::script::Dialect;
 use crate::script::program::StmtId;
@@ -82,13 +84,18 @@ impl<E: Engine> Engine for Alone<E> {
         self.0.canceller(conn)
     }
 
+    async fn set_up(&self, conn: &mut E::Conn, sql: &str) -> Result<(), DbError> {
+        self.0.set_up(conn, sql).await
+    }
+
     async fn open<'c>(
         &'c self,
         conn: &'c mut E::Conn,
         workload: &'c Workload,
         protocol: Protocol,
+        preparing: Preparing,
     ) -> Result<E::Session<'c>, DbError> {
-        self.0.open(conn, workload, protocol).await
+        self.0.open(conn, workload, protocol, preparing).await
     }
 
     async fn admin(&self) -> Result<E::Admin, DbError> {
@@ -188,7 +195,8 @@ async fn blocks_follow_their_verbs<E: Engine>(engine: &E) {
     let workload = workload::<E>("", "BEGIN;\nSELECT 1;\nEND;\nROLLBACK;\nSTART TRANSACTION;\n");
     for protocol in PROTOCOLS {
         let mut conn = engine.connect().await.unwrap();
-        let mut session = engine.open(&mut conn, &workload, protocol).await.unwrap();
+        let mut session =
+            engine.open(&mut conn, &workload, protocol, Preparing::AtStart).await.unwrap();
         assert_eq!(session.block(), Block::Idle);
         for (statement, block) in [
             (1, Block::Idle),
@@ -221,7 +229,8 @@ async fn rows_are_counted_alike_in_every_protocol<E: Engine>(engine: &E) {
     );
     for protocol in PROTOCOLS {
         let mut conn = engine.connect().await.unwrap();
-        let mut session = engine.open(&mut conn, &workload, protocol).await.unwrap();
+        let mut session =
+            engine.open(&mut conn, &workload, protocol, Preparing::AtStart).await.unwrap();
         for (statement, a, b, rows) in [
             (0, 1, 5, 1),
             (0, 2, 5, 1),
@@ -253,7 +262,8 @@ async fn kept_rows_carry_names_and_the_last_values<E: Engine>(engine: &E) {
     );
     for protocol in PROTOCOLS {
         let mut conn = engine.connect().await.unwrap();
-        let mut session = engine.open(&mut conn, &workload, protocol).await.unwrap();
+        let mut session =
+            engine.open(&mut conn, &workload, protocol, Preparing::AtStart).await.unwrap();
         let mut kept = Vec::new();
         for statement in 0..5 {
             let vars = &workload.variables;
@@ -276,7 +286,8 @@ async fn text_passes_unchanged<E: Engine>(engine: &E) {
     let mut id = 0;
     for protocol in [Protocol::Extended, Protocol::Prepared] {
         let mut conn = engine.connect().await.unwrap();
-        let mut session = engine.open(&mut conn, &workload, protocol).await.unwrap();
+        let mut session =
+            engine.open(&mut conn, &workload, protocol, Preparing::AtStart).await.unwrap();
         for text in texts {
             id += 1;
             let vars = values(&workload, Value::Int(id), Value::Text(text.into()));
@@ -297,7 +308,8 @@ async fn big_numbers_pass_unchanged<E: Engine>(engine: &E) {
     let mut id = 0;
     for protocol in PROTOCOLS {
         let mut conn = engine.connect().await.unwrap();
-        let mut session = engine.open(&mut conn, &workload, protocol).await.unwrap();
+        let mut session =
+            engine.open(&mut conn, &workload, protocol, Preparing::AtStart).await.unwrap();
         for number in [i64::MIN, -1, 0, i64::from(u32::MAX) + 1, i64::MAX] {
             id += 1;
             let vars = values(&workload, Value::Int(id), Value::Int(number));
@@ -316,7 +328,8 @@ async fn a_variable_without_value_is_null<E: Engine>(engine: &E) {
     let mut id = 0;
     for protocol in [Protocol::Extended, Protocol::Prepared] {
         let mut conn = engine.connect().await.unwrap();
-        let mut session = engine.open(&mut conn, &workload, protocol).await.unwrap();
+        let mut session =
+            engine.open(&mut conn, &workload, protocol, Preparing::AtStart).await.unwrap();
         for nothing in [Value::Null, Value::Undefined] {
             id += 1;
             let vars = values(&workload, Value::Int(id), nothing);
@@ -334,7 +347,8 @@ async fn an_error_in_a_block_is_rolled_back_with_the_block<E: Engine>(engine: &E
     let count = format!("select count(*) from {table}");
     for protocol in PROTOCOLS {
         let mut conn = engine.connect().await.unwrap();
-        let mut session = engine.open(&mut conn, &workload, protocol).await.unwrap();
+        let mut session =
+            engine.open(&mut conn, &workload, protocol, Preparing::AtStart).await.unwrap();
         let vars = values(&workload, Value::Int(1), Value::Null);
         session.execute(StmtId(0), &vars, None).await.unwrap();
         session.execute(StmtId(1), &vars, None).await.unwrap();
@@ -359,7 +373,8 @@ async fn failures_have_their_kinds_and_the_session_goes_on<E: Engine>(engine: &E
     let workload = workload::<E>(&table, script);
     for protocol in PROTOCOLS {
         let mut conn = engine.connect().await.unwrap();
-        let mut session = engine.open(&mut conn, &workload, protocol).await.unwrap();
+        let mut session =
+            engine.open(&mut conn, &workload, protocol, Preparing::AtStart).await.unwrap();
         let vars = &workload.variables;
         for (statement, kind) in [(0, ErrorKind::MissingTable), (1, ErrorKind::Other)] {
             let error = session.execute(StmtId(statement), vars, None).await.unwrap_err();
@@ -376,7 +391,8 @@ async fn a_compound_command_runs_every_statement<E: Engine>(engine: &E) {
     let script = "INSERT INTO t (id) VALUES (:a)\\; SELECT id, 5 FROM t WHERE id = :a;\n";
     let workload = workload::<E>(&table, script);
     let mut conn = engine.connect().await.unwrap();
-    let mut session = engine.open(&mut conn, &workload, Protocol::Simple).await.unwrap();
+    let mut session =
+        engine.open(&mut conn, &workload, Protocol::Simple, Preparing::AtStart).await.unwrap();
     let vars = values(&workload, Value::Int(3), Value::Null);
     let mut kept = Vec::new();
     session.execute(StmtId(0), &vars, Some(&mut kept)).await.unwrap();
@@ -405,7 +421,8 @@ async fn a_running_statement_is_cancelled<E: Engine>(engine: &E) {
     let workload = workload::<E>("", &format!("{endless}\nSELECT 1;\n"));
     let mut conn = engine.connect().await.unwrap();
     let canceller = engine.canceller(&conn);
-    let mut session = engine.open(&mut conn, &workload, Protocol::Prepared).await.unwrap();
+    let mut session =
+        engine.open(&mut conn, &workload, Protocol::Prepared, Preparing::AtStart).await.unwrap();
     let ended = Arc::new(AtomicBool::new(false));
     let seen = Arc::clone(&ended);
     let cancelling = std::thread::spawn(move || {
@@ -433,7 +450,8 @@ async fn a_connection_that_the_server_ended_is_lost<E: Engine>(engine: &E) {
     };
     let workload = workload::<E>("", &format!("{end}\nSELECT 1;\n"));
     let mut conn = engine.connect().await.unwrap();
-    let mut session = engine.open(&mut conn, &workload, Protocol::Simple).await.unwrap();
+    let mut session =
+        engine.open(&mut conn, &workload, Protocol::Simple, Preparing::AtStart).await.unwrap();
     let _ = session.execute(StmtId(0), &workload.variables, None).await;
     let error = session.execute(StmtId(1), &workload.variables, None).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Lost, "{error}");

@@ -54,15 +54,28 @@ pub(crate) trait Engine: Sized + Send + Sync + 'static {
     }
     /// A handle that cancels what `conn` is doing.
     fn canceller(&self, conn: &Self::Conn) -> Self::Canceller;
+    /// Runs SQL of the user's on a client's connection, before it is opened; several statements are
+    /// separated by semicolons.
+    async fn set_up(&self, conn: &mut Self::Conn, sql: &str) -> Result<(), DbError>;
     /// Makes the statements of `workload` ready on `conn`.
     async fn open<'c>(
         &'c self,
         conn: &'c mut Self::Conn,
         workload: &'c Workload,
         protocol: Protocol,
+        preparing: Preparing,
     ) -> Result<Self::Session<'c>, DbError>;
     /// Connects for administration.
     async fn admin(&self) -> Result<Self::Admin, DbError>;
+}
+
+/// When a session in prepared protocol prepares its statements.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Preparing {
+    /// All of them, before the first transaction.
+    AtStart,
+    /// Each when it is executed for the first time: the session may not live to execute all.
+    AtFirstUse,
 }
 
 /// The state of a session's transaction block.

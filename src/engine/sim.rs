@@ -8,7 +8,9 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::{Admin, Block, Canceller, DbError, Engine, ErrorKind, Kept, ServerFacts, Session};
+use super::{
+    Admin, Block, Canceller, DbError, Engine, ErrorKind, Kept, Preparing, ServerFacts, Session,
+};
 use crate::plan::Protocol;
 use crate::schema::TableRows;
 use crate::script::Dialect;
@@ -28,6 +30,9 @@ pub(crate) struct Call {
     pub(crate) at: Duration,
 }
 
+/// The number under which session SQL asks.
+pub(crate) const SET_UP: StmtId = StmtId(u32::MAX);
+
 /// What a statement does.
 #[derive(Debug, Clone)]
 pub(crate) struct Answer {
@@ -38,6 +43,8 @@ pub(crate) struct Answer {
 /// The fake database.
 pub(crate) struct Sim<F> {
     answer: F,
+    /// What a connection takes.
+    connecting: Duration,
     began: Instant,
     connections: AtomicU32,
 }
@@ -45,7 +52,13 @@ pub(crate) struct Sim<F> {
 impl<F: Fn(Call) -> Answer + Send + Sync + 'static> Sim<F> {
     /// A database that answers as `answer` says.
     pub(crate) fn new(answer: F) -> Arc<Self> {
-        Arc::new(Self { answer, began: Instant::now(), connections: AtomicU32::new(0) })
+        Self::slow_to_connect(Duration::ZERO, answer)
+    }
+
+    /// The same, whose connections take so long.
+    pub(crate) fn slow_to_connect(connecting: Duration, answer: F) -> Arc<Self> {
+        let connections = AtomicU32::new(0);
+        Arc::new(Self { answer, connecting, began: Instant::now(), connections })
     }
 }
 
@@ -109,6 +122,9 @@ impl<F: Fn(Call) -> Answer + Send + Sync + 'static> Engine for Sim<F> {
     type Canceller = SimCanceller;
 
     async fn connect(&self) -> Result<SimConn, DbError> {
+        if !self.connecting.is_zero() {
+            tokio::time::sleep(self.connecting).await;
+        }
         let number = self.connections.fetch_add(1, Ordering::Relaxed);
         Ok(SimConn { number, calls: 0, block: Block::Idle })
     }
@@ -117,11 +133,20 @@ impl<F: Fn(Call) -> Answer + Send + Sync + 'static> Engine for Sim<F> {
         SimCanceller
     }
 
+    async fn set_up(&self, conn: &mut SimConn, _sql: &str) -> Result<(), DbError> {
+        let at = self.began.elapsed();
+        let call = Call { conn: conn.number, number: conn.calls, stmt: SET_UP, at };
+        let answer = (self.answer)(call);
+        tokio::time::sleep(answer.takes).await;
+        answer.result.map(drop)
+    }
+
     async fn open<'c>(
         &'c self,
         conn: &'c mut SimConn,
         workload: &'c Workload,
         _protocol: Protocol,
+        _preparing: Preparing,
     ) -> Result<SimSession<'c, F>, DbError> {
         Ok(SimSession { sim: self, conn, workload })
     }

@@ -75,6 +75,7 @@ pub(crate) fn run_of(frame: &Frame<'_>, outcome: &Outcome) -> Run {
             settings.workers.min(settings.clients)
         },
         protocol: settings.protocol,
+        session_sql: settings.session_sql.clone(),
         rate_per_s: settings.rate.map(|rate| rate.per_s),
         duration_s: seconds,
         asked_s: match settings.length {

@@ -32,6 +32,7 @@ pub(super) fn level(
         interval: plan.interval.0,
         grace: plan.grace.0,
         protocol,
+        session_sql: plan.session_sql.clone(),
         seeds,
         rate: plan.rate_per_s.map(|per_s| Rate {
             per_s,

@@ -31,6 +31,9 @@ pub struct Run {
     pub workers: u32,
     /// How statements travelled.
     pub protocol: Protocol,
+    /// SQL that every connection of a client began with.
+    #[serde(default)]
+    pub session_sql: Vec<String>,
     /// Transactions per second asked for; absent in a closed loop.
     pub rate_per_s: Option<f64>,
     /// Length of the measured window.
@@ -100,9 +103,10 @@ pub struct Run {
 }
 
 /// What a bare rate does not tell.
-const UNKNOWN_OF_A_RATE: [&str; 9] = [
+const UNKNOWN_OF_A_RATE: [&str; 10] = [
     "workers",
     "protocol",
+    "session_sql",
     "rate_per_s",
     "duration_s",
     "transactions",
@@ -125,6 +129,7 @@ impl Run {
             clients,
             workers: 0,
             protocol: Protocol::Simple,
+            session_sql: Vec::new(),
             rate_per_s: None,
             duration_s: 0.0,
             asked_s: None,

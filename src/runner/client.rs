@@ -12,8 +12,8 @@ use super::alarm::Alarm;
 use super::arrivals::Arrivals;
 use super::interpreter::Interpreter;
 use super::recorder::{Outcome, Recorder, Sample, StatementSample, Takeup};
-use super::{ClientId, Level, LossReason};
-use crate::engine::{Block, DbError, Engine, ErrorKind, Session};
+use super::{ClientId, Level, LossReason, connecting};
+use crate::engine::{Block, DbError, Engine, ErrorKind, Preparing, Session};
 use crate::script::program::StmtId;
 
 /// Pauses between attempts to connect again, and after a failure that is gone over.
@@ -136,9 +136,7 @@ impl<'a> Client<'a> {
             }
             tokio::time::sleep(back_off(attempt)).await;
             attempt += 1;
-            let connected =
-                if self.is_alone { engine.connect_alone().await } else { engine.connect().await };
-            let mut conn = match connected {
+            let mut conn = match connecting::connect(engine, self.is_alone).await {
                 Ok(conn) => conn,
                 Err(error) => {
                     stretch = Stretch::ConnectionLost(error);
@@ -146,8 +144,7 @@ impl<'a> Client<'a> {
                 }
             };
             on_reconnect(&conn);
-            let settings = &self.level.settings;
-            match engine.open(&mut conn, &self.level.workload, settings.protocol).await {
+            match connecting::open(engine, &mut conn, self.level, Preparing::AtStart).await {
                 Ok(session) => {
                     attempt = 0;
                     self.recorder.disconnected(self.id, outage, true);

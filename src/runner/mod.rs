@@ -8,6 +8,7 @@ pub(crate) mod arrivals;
 pub(crate) mod bench;
 mod client;
 mod clock;
+mod connecting;
 pub(crate) mod crew;
 pub(crate) mod happenings;
 mod interpreter;
@@ -71,6 +72,8 @@ pub(crate) struct LevelSettings {
     /// How long a transaction may run on after the window before it is cancelled.
     pub(crate) grace: Duration,
     pub(crate) protocol: Protocol,
+    /// Runs on every new connection of a client.
+    pub(crate) session_sql: Vec<String>,
     pub(crate) seeds: seeds::Seeds,
     /// Value of `:scale`.
     pub(crate) scale: i64,

@@ -11,8 +11,8 @@ use tokio::sync::{Semaphore, mpsc, watch};
 
 use super::client::{Client, ClientEnd};
 use super::recorder::Recorder;
-use super::{ClientId, Level, LossReason};
-use crate::engine::{DbError, Engine};
+use super::{ClientId, Level, LossReason, connecting};
+use crate::engine::{DbError, Engine, Preparing};
 
 /// Connections that one worker opens at a time: a server that is slow to fork is not overrun.
 const CONNECTING_AT_ONCE: usize = 16;
@@ -86,16 +86,16 @@ impl<E: Engine> Worker<E> {
     pub(crate) async fn run(self, thread: Option<i32>) {
         let _ = self.reports.send(Report::WorkerStarted { worker: self.index, thread });
         let worker = Rc::new(self);
-        let connecting = Rc::new(Semaphore::new(CONNECTING_AT_ONCE));
+        let places = Rc::new(Semaphore::new(CONNECTING_AT_ONCE));
         // Woken from another thread, the runtime takes one client for every 31 that run already, and
         // the last of thousands would start seconds late. So the order is passed on here.
         let (passed_on, order) = watch::channel(Order::Wait);
         let mut tasks = Vec::with_capacity(worker.clients.len());
         for id in worker.clients.clone() {
-            let (worker, connecting) = (Rc::clone(&worker), Rc::clone(&connecting));
+            let (worker, places) = (Rc::clone(&worker), Rc::clone(&places));
             let order = order.clone();
             let task = tokio::task::spawn_local(async move {
-                let end = worker.client(id, &connecting, order).await;
+                let end = worker.client(id, &places, order).await;
                 worker.forget_canceller(id);
                 if let Some(end) = end {
                     let _ = worker.reports.send(Report::Ended(id, end));
@@ -144,28 +144,23 @@ impl<E: Engine> Worker<E> {
     async fn client(
         &self,
         id: ClientId,
-        connecting: &Semaphore,
+        places: &Semaphore,
         mut order: watch::Receiver<Order>,
     ) -> Option<ClientEnd> {
         let mut conn;
         let session = {
             // The semaphore is never closed.
-            let _permit = connecting.acquire().await.ok()?;
+            let _permit = places.acquire().await.ok()?;
             if *order.borrow() == Order::Abandon {
                 return None;
             }
-            let connected = if self.is_alone() {
-                self.engine.connect_alone().await
-            } else {
-                self.engine.connect().await
-            };
-            conn = match connected {
+            conn = match connecting::connect(&*self.engine, self.is_alone()).await {
                 Ok(conn) => conn,
                 Err(error) => return self.start_failed(error),
             };
             self.remember_canceller(id, &conn);
             let level = &self.level;
-            match self.engine.open(&mut conn, &level.workload, level.settings.protocol).await {
+            match connecting::open(&*self.engine, &mut conn, level, Preparing::AtStart).await {
                 Ok(session) => session,
                 Err(error) => return self.start_failed(error),
             }

@@ -257,6 +257,7 @@ impl Study {
             clients: place.clients,
             workers: 1,
             protocol: Protocol::Prepared,
+            session_sql: Vec::new(),
             rate_per_s: self.rate,
             duration_s: seconds,
             asked_s: Some(seconds),

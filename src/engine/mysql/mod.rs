@@ -12,7 +12,7 @@ mod wire;
 #[cfg(test)]
 mod tests;
 
-use super::{Canceller, DbError, Engine};
+use super::{Canceller, DbError, Engine, Preparing};
 use crate::plan::Protocol;
 use crate::script::Dialect;
 use crate::workload::Workload;
@@ -74,13 +74,18 @@ impl Engine for MySql {
         MySqlCanceller { connector: self.connector.clone(), id: conn.id }
     }
 
+    async fn set_up(&self, conn: &mut MySqlConn, sql: &str) -> Result<(), DbError> {
+        conn.wire.query(sql, None).await.map(drop)
+    }
+
     async fn open<'c>(
         &'c self,
         conn: &'c mut MySqlConn,
         workload: &'c Workload,
         protocol: Protocol,
+        preparing: Preparing,
     ) -> Result<MySqlSession<'c>, DbError> {
-        MySqlSession::open(&mut conn.wire, workload, protocol).await
+        MySqlSession::open(&mut conn.wire, workload, protocol, preparing).await
     }
 
     async fn admin(&self) -> Result<MySqlAdmin, DbError> {

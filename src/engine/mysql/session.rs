@@ -9,7 +9,7 @@ use mysql_common::value::Value as Cell;
 
 use super::error::NOT_PREPARABLE;
 use super::wire::{Prepared, Wire};
-use crate::engine::{Block, DbError, ErrorKind, Kept, Session};
+use crate::engine::{Block, DbError, ErrorKind, Kept, Preparing, Session};
 use crate::plan::Protocol;
 use crate::script::program::{Statement as Command, StmtId};
 use crate::script::value::Value;
@@ -47,6 +47,7 @@ impl<'c> MySqlSession<'c> {
         wire: &'c mut Wire,
         workload: &'c Workload,
         protocol: Protocol,
+        preparing: Preparing,
     ) -> Result<Self, DbError> {
         let mut commands = Vec::with_capacity(workload.statements.len());
         for command in &workload.statements {
@@ -59,7 +60,11 @@ impl<'c> MySqlSession<'c> {
             };
             commands.push(Ready { command, how });
         }
-        let mut session = Self { wire, commands, block: Block::Idle, text: String::new() };
+        let block = if wire.is_in_transaction() { Block::Open } else { Block::Idle };
+        let mut session = Self { wire, commands, block, text: String::new() };
+        if preparing == Preparing::AtFirstUse {
+            return Ok(session);
+        }
         for index in 0..session.commands.len() {
             let How::Prepared(_) = session.commands[index].how else { continue };
             let script = &workload.scripts[session.commands[index].command.script as usize];

@@ -197,6 +197,11 @@ fn login_error(error: &tokio_postgres::Error, target: &PgTarget) -> DbError {
     DbError::new(ErrorKind::Connect, code, text)
 }
 
+/// The codec refuses a text that holds a zero byte, and one of 2 GiB or more.
+pub(super) fn unsendable(error: &io::Error) -> DbError {
+    DbError::new(ErrorKind::Other, "", format!("the statement cannot be sent: {error}"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

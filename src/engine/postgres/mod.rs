@@ -14,7 +14,7 @@ mod tests;
 
 use tokio_postgres::CancelToken;
 
-use super::{Canceller, DbError, Engine};
+use super::{Canceller, DbError, Engine, Preparing};
 use crate::plan::Protocol;
 use crate::script::Dialect;
 use crate::workload::Workload;
@@ -81,13 +81,18 @@ impl Engine for Postgres {
         PgCanceller { connector: self.connector.clone(), token: conn.cancel.clone() }
     }
 
+    async fn set_up(&self, conn: &mut PgConn, sql: &str) -> Result<(), DbError> {
+        conn.wire.query(sql).await
+    }
+
     async fn open<'c>(
         &'c self,
         conn: &'c mut PgConn,
         workload: &'c Workload,
         protocol: Protocol,
+        preparing: Preparing,
     ) -> Result<PgSession<'c>, DbError> {
-        PgSession::open(&mut conn.wire, workload, protocol).await
+        PgSession::open(&mut conn.wire, workload, protocol, preparing).await
     }
 
     async fn admin(&self) -> Result<PgAdmin, DbError> {

@@ -9,9 +9,10 @@ use bytes::BytesMut;
 use postgres_protocol::IsNull;
 use postgres_protocol::message::frontend;
 
+use super::error::unsendable;
 use super::stream::PgStream;
 use super::wire::Wire;
-use crate::engine::{Block, DbError, ErrorKind, Kept, PipelineStep, Session};
+use crate::engine::{Block, DbError, ErrorKind, Kept, PipelineStep, Preparing, Session};
 use crate::plan::Protocol;
 use crate::script::program::{Slot, Statement, StmtId};
 use crate::script::value::Value;
@@ -40,11 +41,12 @@ impl<'c> PgSession<'c> {
         wire: &'c mut Wire<PgStream>,
         workload: &'c Workload,
         protocol: Protocol,
+        preparing: Preparing,
     ) -> Result<Self, DbError> {
         let prepared = vec![String::new(); workload.statements.len()];
         let mut session =
             Self { wire, workload, protocol, pipeline: None, prepared, text: String::new() };
-        if protocol == Protocol::Prepared {
+        if protocol == Protocol::Prepared && preparing == Preparing::AtStart {
             for index in 0..workload.statements.len() {
                 let script = &workload.scripts[workload.statements[index].script as usize];
                 match session.prepare(index).await {
@@ -235,8 +237,7 @@ impl Session for PgSession<'_> {
         if self.wire.block() == Block::Idle {
             return Ok(());
         }
-        frontend::query("ROLLBACK", &mut self.wire.out).map_err(|error| unsendable(&error))?;
-        self.wire.round_trip(None).await.map(|_| ())
+        self.wire.query("ROLLBACK").await
     }
 
     async fn close(self) {
@@ -264,9 +265,4 @@ fn statement(workload: &Workload, index: usize) -> &Statement {
 
 fn misused(text: &str) -> DbError {
     DbError::new(ErrorKind::Other, "script", text)
-}
-
-/// The codec refuses a text that holds a zero byte, and one of 2 GiB or more.
-fn unsendable(error: &std::io::Error) -> DbError {
-    DbError::new(ErrorKind::Other, "", format!("the statement cannot be sent: {error}"))
 }

@@ -14,7 +14,7 @@ use fallible_iterator::FallibleIterator;
 use postgres_protocol::message::{backend, frontend};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, ReadBuf};
 
-use super::error::{lost, server_error};
+use super::error::{lost, server_error, unsendable};
 use crate::engine::{Block, DbError, Kept};
 
 /// Bytes of a client's receive buffer at the start; it grows only for a kept row or an error text
@@ -74,6 +74,12 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Wire<S> {
         let simple = self.out.first() == Some(&b'Q');
         self.send().await?;
         self.reply(simple, keep, None).await
+    }
+
+    /// Runs a text, which may hold several statements.
+    pub(crate) async fn query(&mut self, sql: &str) -> Result<(), DbError> {
+        frontend::query(sql, &mut self.out).map_err(|error| unsendable(&error))?;
+        self.round_trip(None).await.map(drop)
     }
 
     /// Sends what `out` holds. While the server does not take it, its replies are received: a long

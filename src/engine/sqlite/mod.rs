@@ -11,7 +11,7 @@ use rusqlite::{Connection, InterruptHandle, OpenFlags};
 use self::admin::SqliteAdmin;
 use self::error::cannot_open;
 use self::session::SqliteSession;
-use super::{Canceller, DbError, Engine, ErrorKind};
+use super::{Canceller, DbError, Engine, ErrorKind, Preparing};
 use crate::plan::Protocol;
 use crate::script::Dialect;
 use crate::target::SqliteTarget;
@@ -82,13 +82,18 @@ impl Engine for Sqlite {
         Interrupt(conn.get_interrupt_handle())
     }
 
+    async fn set_up(&self, conn: &mut Connection, sql: &str) -> Result<(), DbError> {
+        session::run(conn, sql)
+    }
+
     async fn open<'c>(
         &'c self,
         conn: &'c mut Connection,
         workload: &'c Workload,
         protocol: Protocol,
+        preparing: Preparing,
     ) -> Result<SqliteSession<'c>, DbError> {
-        SqliteSession::new(conn, workload, protocol)
+        SqliteSession::new(conn, workload, protocol, preparing)
     }
 
     async fn admin(&self) -> Result<SqliteAdmin, DbError> {

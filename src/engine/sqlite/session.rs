@@ -8,7 +8,7 @@ use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Batch, Connection, Statement, ToSql};
 
 use super::error::from_sqlite;
-use crate::engine::{Block, DbError, Kept, Session};
+use crate::engine::{Block, DbError, Kept, Preparing, Session};
 use crate::plan::Protocol;
 use crate::script::program::{Slot, Statement as Command, StmtId};
 use crate::script::value::Value;
@@ -37,6 +37,7 @@ impl<'c> SqliteSession<'c> {
         conn: &'c Connection,
         workload: &'c Workload,
         protocol: Protocol,
+        preparing: Preparing,
     ) -> Result<Self, DbError> {
         let mut commands = Vec::with_capacity(workload.statements.len());
         for command in &workload.statements {
@@ -44,7 +45,7 @@ impl<'c> SqliteSession<'c> {
             let protocol =
                 if script.not_preparable.is_some() { Protocol::Simple } else { protocol };
             let mut ready = Ready { command, protocol, prepared: None };
-            if protocol == Protocol::Prepared {
+            if protocol == Protocol::Prepared && preparing == Preparing::AtStart {
                 match conn.prepare(&ready.command.sql) {
                     Ok(statement) => ready.prepared = Some(statement),
                     Err(error) if script.source.is_embedded() => return Err(from_sqlite(&error)),
@@ -88,6 +89,15 @@ impl<'c> SqliteSession<'c> {
         }
         Ok(rows)
     }
+}
+
+/// Runs the statements of a text one after the other; what they return is dropped.
+pub(super) fn run(conn: &Connection, sql: &str) -> Result<(), DbError> {
+    let mut batch = Batch::new(conn, sql);
+    while let Some(mut statement) = batch.next().map_err(|error| from_sqlite(&error))? {
+        step(conn, &mut statement, None)?;
+    }
+    Ok(())
 }
 
 impl Session for SqliteSession<'_> {

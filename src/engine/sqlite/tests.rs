@@ -78,7 +78,8 @@ async fn every_protocol_writes_reads_and_counts_rows() {
              END",
         );
         let mut conn = bench.engine.connect().await.unwrap();
-        let mut session = bench.engine.open(&mut conn, &workload, protocol).await.unwrap();
+        let mut session =
+            bench.engine.open(&mut conn, &workload, protocol, Preparing::AtStart).await.unwrap();
         for id in 1..=3 {
             assert_eq!(
                 session.execute(StmtId(0), &ints(&workload, id, 10), None).await.unwrap(),
@@ -113,7 +114,11 @@ async fn a_statement_that_changes_no_row_reports_none() {
              create table u (x)",
     );
     let mut conn = bench.engine.connect().await.unwrap();
-    let mut session = bench.engine.open(&mut conn, &workload, Protocol::Extended).await.unwrap();
+    let mut session = bench
+        .engine
+        .open(&mut conn, &workload, Protocol::Extended, Preparing::AtStart)
+        .await
+        .unwrap();
     assert_eq!(session.execute(StmtId(0), &ints(&workload, 1, 0), None).await.unwrap(), 1);
     assert_eq!(session.execute(StmtId(1), &ints(&workload, 9, 0), None).await.unwrap(), 0);
     let mut kept = Vec::new();
@@ -129,7 +134,11 @@ async fn parameters_are_bound_by_type_and_text_that_is_an_integer_as_one() {
     let bench = Bench::new().await;
     let workload = workload("select typeof(:a), :a");
     let mut conn = bench.engine.connect().await.unwrap();
-    let mut session = bench.engine.open(&mut conn, &workload, Protocol::Prepared).await.unwrap();
+    let mut session = bench
+        .engine
+        .open(&mut conn, &workload, Protocol::Prepared, Preparing::AtStart)
+        .await
+        .unwrap();
     for (value, kind, text) in [
         (Value::Int(-7), "integer", Some("-7")),
         (Value::Bool(true), "integer", Some("1")),
@@ -153,7 +162,11 @@ async fn in_simple_protocol_an_undefined_variable_stays_as_written() {
     let bench = Bench::new().await;
     let workload = workload("select ':a'");
     let mut conn = bench.engine.connect().await.unwrap();
-    let mut session = bench.engine.open(&mut conn, &workload, Protocol::Simple).await.unwrap();
+    let mut session = bench
+        .engine
+        .open(&mut conn, &workload, Protocol::Simple, Preparing::AtStart)
+        .await
+        .unwrap();
     let mut kept = Vec::new();
     let vars = values(&workload, Value::Undefined, Value::Undefined);
     session.execute(StmtId(0), &vars, Some(&mut kept)).await.unwrap();
@@ -165,7 +178,11 @@ async fn a_compound_command_runs_every_statement_and_keeps_rows_of_each() {
     let bench = Bench::new().await;
     let workload = workload("insert into t (id) values (:a)\\; select :b, 5");
     let mut conn = bench.engine.connect().await.unwrap();
-    let mut session = bench.engine.open(&mut conn, &workload, Protocol::Simple).await.unwrap();
+    let mut session = bench
+        .engine
+        .open(&mut conn, &workload, Protocol::Simple, Preparing::AtStart)
+        .await
+        .unwrap();
     let mut kept = Vec::new();
     assert_eq!(
         session.execute(StmtId(0), &ints(&workload, 1, 3), Some(&mut kept)).await.unwrap(),
@@ -181,8 +198,16 @@ async fn begin_takes_the_write_lock_so_that_a_second_one_is_busy() {
     let workload = workload("begin");
     let mut first = bench.engine.connect().await.unwrap();
     let mut second = bench.engine.connect().await.unwrap();
-    let mut first = bench.engine.open(&mut first, &workload, Protocol::Prepared).await.unwrap();
-    let mut second = bench.engine.open(&mut second, &workload, Protocol::Simple).await.unwrap();
+    let mut first = bench
+        .engine
+        .open(&mut first, &workload, Protocol::Prepared, Preparing::AtStart)
+        .await
+        .unwrap();
+    let mut second = bench
+        .engine
+        .open(&mut second, &workload, Protocol::Simple, Preparing::AtStart)
+        .await
+        .unwrap();
     first.execute(StmtId(0), &workload.variables, None).await.unwrap();
     let error = second.execute(StmtId(0), &workload.variables, None).await.unwrap_err();
     assert_eq!((error.kind(), error.code()), (ErrorKind::Busy, "SQLITE_BUSY"));
@@ -200,7 +225,11 @@ async fn a_rollback_undoes_the_block_and_is_harmless_outside_one() {
              insert into t (id) values (:a)",
     );
     let mut conn = bench.engine.connect().await.unwrap();
-    let mut session = bench.engine.open(&mut conn, &workload, Protocol::Prepared).await.unwrap();
+    let mut session = bench
+        .engine
+        .open(&mut conn, &workload, Protocol::Prepared, Preparing::AtStart)
+        .await
+        .unwrap();
     session.rollback().await.unwrap();
     session.execute(StmtId(0), &ints(&workload, 1, 0), None).await.unwrap();
     session.execute(StmtId(1), &ints(&workload, 1, 0), None).await.unwrap();
@@ -217,7 +246,11 @@ async fn what_cannot_be_prepared_is_refused_at_once_for_a_built_in_and_later_for
     let bench = Bench::new().await;
     let mut workload = workload("select * from absent");
     let mut conn = bench.engine.connect().await.unwrap();
-    let mut session = bench.engine.open(&mut conn, &workload, Protocol::Prepared).await.unwrap();
+    let mut session = bench
+        .engine
+        .open(&mut conn, &workload, Protocol::Prepared, Preparing::AtStart)
+        .await
+        .unwrap();
     let error = session.execute(StmtId(0), &workload.variables, None).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::MissingTable);
     bench.engine.admin().await.unwrap().batch("create table absent (x)").await.unwrap();
@@ -227,7 +260,8 @@ async fn what_cannot_be_prepared_is_refused_at_once_for_a_built_in_and_later_for
     workload.scripts[0].source.origin = Origin::Embedded;
     // A connection that never saw the table; the first one would find out only when it executes.
     let mut conn = bench.engine.connect().await.unwrap();
-    let refused = bench.engine.open(&mut conn, &workload, Protocol::Prepared).await;
+    let refused =
+        bench.engine.open(&mut conn, &workload, Protocol::Prepared, Preparing::AtStart).await;
     assert_eq!(refused.err().unwrap().kind(), ErrorKind::MissingTable);
 }
 
@@ -236,7 +270,11 @@ async fn a_missing_table_and_a_missing_file_are_told_apart() {
     let bench = Bench::new().await;
     let workload = workload("select * from absent");
     let mut conn = bench.engine.connect().await.unwrap();
-    let mut session = bench.engine.open(&mut conn, &workload, Protocol::Extended).await.unwrap();
+    let mut session = bench
+        .engine
+        .open(&mut conn, &workload, Protocol::Extended, Preparing::AtStart)
+        .await
+        .unwrap();
     let error = session.execute(StmtId(0), &workload.variables, None).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::MissingTable);
     let absent = bench.folder.path().join("absent.sqlite");
@@ -266,7 +304,8 @@ fn a_running_statement_is_interrupted_from_another_thread() {
     let mut conn = block_on(bench.engine.connect()).unwrap();
     let canceller = bench.engine.canceller(&conn);
     let mut session =
-        block_on(bench.engine.open(&mut conn, &workload, Protocol::Prepared)).unwrap();
+        block_on(bench.engine.open(&mut conn, &workload, Protocol::Prepared, Preparing::AtStart))
+            .unwrap();
     let ended = AtomicBool::new(false);
     std::thread::scope(|threads| {
         threads.spawn(|| {

@@ -27,6 +27,8 @@ pub struct Load {
     pub warmup: Duration,
     /// The window.
     pub duration: Duration,
+    /// SQL that runs once on every new connection of a client.
+    pub session_sql: Vec<String>,
     /// How the state of the tables is restored before a cell.
     pub prepare: Prepare,
     /// What the page cache holds before a cell.
@@ -94,6 +96,7 @@ pub(super) struct LoadFile {
     clients: Spanned<Vec<u32>>,
     warmup: Option<Spanned<String>>,
     duration: Spanned<String>,
+    session_sql: Option<Vec<String>>,
     prepare: Option<Prepare>,
     cache: Option<Cache>,
 }
@@ -134,6 +137,7 @@ pub(super) fn read(source: &Source<'_>, load: &LoadFile) -> Result<Load, StudyPl
         clients: clients.clone(),
         warmup,
         duration,
+        session_sql: load.session_sql.clone().unwrap_or_default(),
         prepare: load.prepare.unwrap_or(Prepare::Maintain),
         cache: load.cache.unwrap_or(Cache::AsIs),
     })

@@ -46,6 +46,13 @@ fn the_example_is_a_plan() {
 }
 
 #[test]
+fn what_the_example_leaves_out_is_a_plan_as_well() {
+    let text = EXAMPLE.replace("/mnt/ext4", "/tmp").replace("/mnt/xfs", "/");
+    let plan = read(&text.replace("# session_sql", "session_sql")).unwrap();
+    assert_eq!(plan.load.session_sql, ["SET synchronous_commit = off"]);
+}
+
+#[test]
 fn every_example_is_a_plan() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/examples");
     let mut read_plans = 0;

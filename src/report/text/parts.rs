@@ -2,7 +2,7 @@
 
 use super::run_name;
 use super::table::{Block, Group, NO_FIGURE, blocks_under, optional};
-use super::wrap::{cut, hanging};
+use super::wrap::{cut, hanging, one_line};
 use crate::plan::Protocol;
 use crate::result::distinct;
 use crate::result::run::Statement;
@@ -26,6 +26,9 @@ pub(super) fn measured(summary: &Summary, width: usize) -> Vec<String> {
     let Some(run) = summary.runs.first() else { return lines };
     for workload in distinct(summary.runs.iter().filter_map(workload)) {
         lines.extend(hanging("workload  ", &workload, width));
+    }
+    for sql in distinct(summary.runs.iter().flat_map(|run| run.session_sql.iter().cloned())) {
+        lines.extend(hanging("session   ", &one_line(&sql), width));
     }
     let listed = |of: fn(&Run) -> u32| {
         let mut values: Vec<u32> = distinct(summary.runs.iter().map(of));

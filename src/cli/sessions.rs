@@ -1,0 +1,20 @@
+//! Options of how clients come by their sessions with the database.
+
+use clap::Args;
+
+/// A client's session.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Sessions")]
+pub(crate) struct SessionArgs {
+    /// Run SQL once on every new connection of a client, before its first transaction; may be
+    /// repeated
+    #[arg(long, value_name = "SQL", value_parser = sql, allow_hyphen_values = true)]
+    pub(crate) session_sql: Vec<String>,
+}
+
+fn sql(text: &str) -> Result<String, String> {
+    if text.trim().is_empty() {
+        return Err("the text is empty: give SQL, such as 'SET work_mem = \'64MB\''".to_owned());
+    }
+    Ok(text.to_owned())
+}

@@ -1,0 +1,105 @@
+//! How clients come by their sessions: `--session-sql` on every engine.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod common;
+
+use std::fs;
+
+use common::on_every_postgres;
+use common::postgres::Database;
+use common::program::{Ended, Place};
+use common::results::number;
+
+on_every_postgres![
+    session_sql_holds_for_every_client_and_for_nobody_else,
+    session_sql_that_the_server_refuses_ends_the_run_before_it_measures,
+    session_sql_runs_again_on_a_connection_that_is_made_again,
+];
+
+/// Runs dbload on a target; of `args` those that hold blanks are words of their own.
+fn dbload(place: &Place, url: &str, args: &str, more: &[&str]) -> Ended {
+    let words = args.split_whitespace().chain(["--target", url]).chain(more.iter().copied());
+    place.dbload(&words.collect::<Vec<_>>())
+}
+
+fn session_sql_holds_for_every_client_and_for_nobody_else(db: &Database) {
+    let place = Place::new();
+    dbload(&place, &db.url(), "init --scale 1", &[]).expect_code(0);
+    // Divides by zero where the setting is another.
+    let script = "SELECT 1 / (current_setting('work_mem') = '5MB')::int;\n\
+                  SELECT 1 / (current_setting('app.who') = 'it''s me')::int;\n";
+    fs::write(place.path("look.sql"), script).unwrap();
+    let sql =
+        ["--session-sql", "SET work_mem = '5MB'", "--session-sql", "SET app.who = 'it''s me'"];
+    let run = "run --script look.sql --clients 3 --transactions 20";
+    let ended = dbload(&place, &db.url(), run, &sql).expect_code(0);
+    assert!(ended.stdout.contains("session   SET work_mem = '5MB'\n"), "{ended}");
+    let results = ended.results();
+    results.assert_consistent();
+    let run = results.run();
+    assert_eq!(number(run, "transactions"), 60);
+    assert_eq!(run["session_sql"], serde_json::json!([sql[1], sql[3]]));
+    // The connection that checks is another one, and would not be allowed to.
+    let role = ["--session-sql", "SET default_transaction_read_only = on", "--verify"];
+    dbload(&place, &db.url(), "run -S -c 1 -t 5", &role).expect_code(0);
+}
+
+fn session_sql_that_the_server_refuses_ends_the_run_before_it_measures(db: &Database) {
+    let place = Place::new();
+    dbload(&place, &db.url(), "init --scale 1", &[]).expect_code(0);
+    let refused = |sql: &str, words: &[&str]| {
+        let run = dbload(&place, &db.url(), "run -c 2 -t 5", &["--session-sql", sql]);
+        run.expect_refusal(&[&["--session-sql", sql], words].concat());
+    };
+    refused("SET work_mme = 1", &["unrecognized configuration parameter \"work_mme\"", "42704"]);
+    refused("BEGIN", &["leaves a transaction block open"]);
+    refused(" ", &["empty"]);
+    assert!(place.files().is_empty(), "{:?}", place.files());
+}
+
+fn session_sql_runs_again_on_a_connection_that_is_made_again(db: &Database) {
+    let place = Place::new();
+    let script = "SELECT 1 / (current_setting('work_mem') = '5MB')::int;\n\
+                  SELECT pg_terminate_backend(pg_backend_pid()) WHERE random() < 0.1;\n";
+    fs::write(place.path("cut.sql"), script).unwrap();
+    let sql = ["--session-sql", "SET work_mem = '5MB'"];
+    let run = "run --script cut.sql --clients 2 --transactions 100";
+    let results = dbload(&place, &db.url(), run, &sql).expect_code(0).results();
+    results.assert_consistent();
+    let failed = &results.run()["failed"];
+    assert!(number(failed, "total") > 0, "{failed}");
+    assert!(failed["by_code"].get("22012").is_none(), "ran without its session SQL: {failed}");
+}
+
+#[test]
+fn session_sql_on_mysql() {
+    common::mysql::with_database(|db| {
+        let place = Place::new();
+        let script = "SELECT cast(@@lock_wait_timeout AS char) INTO @a;\n\
+                      SELECT 1 FROM information_schema.schemata WHERE @a = '7' AND @b = 8 LIMIT 1;\n";
+        fs::write(place.path("look.sql"), script).unwrap();
+        let sql = ["--session-sql", "SET SESSION lock_wait_timeout = 7; SET @b = 8"];
+        let run = "run --script look.sql --clients 2 --transactions 10";
+        let results = dbload(&place, &db.url(), run, &sql).expect_code(0).results();
+        assert_eq!(number(&results.run()["statements"][1], "rows"), 20);
+        let wrong = ["--session-sql", "SET SESSION no_such_thing = 1"];
+        dbload(&place, &db.url(), run, &wrong).expect_refusal(&["no_such_thing", "1193"]);
+        let open = ["--session-sql", "START TRANSACTION"];
+        dbload(&place, &db.url(), run, &open).expect_refusal(&["leaves a transaction block open"]);
+    });
+}
+
+#[test]
+fn session_sql_on_sqlite() {
+    let place = Place::new();
+    let url = "sqlite:t.sqlite";
+    dbload(&place, url, "init --scale 1", &[]).expect_code(0);
+    fs::write(place.path("look.sql"), "SELECT 1 FROM mine.t;\n").unwrap();
+    let sql = ["--session-sql", "ATTACH ':memory:' AS mine; CREATE TABLE mine.t AS SELECT 1 AS a"];
+    let run = "run --script look.sql --clients 2 --transactions 10";
+    let results = dbload(&place, url, run, &sql).expect_code(0).results();
+    assert_eq!(number(&results.run()["statements"][0], "rows"), 20);
+    dbload(&place, url, run, &["--session-sql", "PRAGM x"]).expect_refusal(&["near \"PRAGM\""]);
+    dbload(&place, url, run, &["--session-sql", "BEGIN"]).expect_refusal(&["block open"]);
+}
