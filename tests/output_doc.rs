@@ -12,7 +12,9 @@ use dbload::result::counters::{HOST, HostCounters, SERVER, ServerCounters};
 use dbload::result::environment::{self, Machine, Storage};
 use dbload::result::interval::HEADER;
 use dbload::result::probe::{Probe, ProbeFlush, ProbeIo};
-use dbload::result::run::{Failed, FailureSample, Outage, Script, Statement, StatementRates};
+use dbload::result::run::{
+    Failed, FailureSample, Outage, Script, Statement, StatementRates, WorkerShare,
+};
 use dbload::result::summary::{Arm, Program, SCHEMA};
 use dbload::result::{Dip, DipEvents, Environment, Event, LatencyMs, Run, Summary, Variance};
 use serde_json::Value;
@@ -103,6 +105,7 @@ fn full_run() -> Run {
         table_size: Some(1),
         clients: 1,
         workers: 1,
+        worker_shares: vec![WorkerShare { transactions: 1, busy: Some(1.0) }],
         protocol: Protocol::Prepared,
         session_sql: vec![],
         rate_per_s: Some(1.0),

@@ -33,6 +33,8 @@ on_every_postgres![
     rounds_repeat_the_whole_sweep,
     clean_removes_what_init_made_and_nothing_else,
     more_clients_than_the_server_accepts_are_refused_before_anything_is_measured,
+    workers_share_the_clients_and_tell_how_evenly,
+    a_load_leaves_nothing_for_a_vacuum_to_do,
 ];
 
 /// Runs dbload on the database; `args` are written as on a command line.
@@ -325,4 +327,36 @@ fn more_clients_than_the_server_accepts_are_refused_before_anything_is_measured(
     let refused = dbload(db, &place, "run --clients 2,9000 --duration 1s");
     refused.expect_refusal(&["9000 clients", "accepts", "max_connections"]);
     assert!(place.files().is_empty(), "{:?}", place.files());
+}
+
+fn workers_share_the_clients_and_tell_how_evenly(db: &Database) {
+    let place = Place::new();
+    dbload(db, &place, "init --scale 1").expect_code(0);
+    let run = "run --workload select-only --workers 2 --warmup 0 --interval 250ms";
+    let ended = dbload(db, &place, &format!("{run} --clients 1,4 --duration 1s")).expect_code(0);
+    let results = ended.results();
+    let shares = |run: usize| results.runs()[run]["worker_shares"].as_array().unwrap();
+    assert!(shares(0).is_empty(), "one client has one worker");
+    assert_eq!(shares(1).len(), 2);
+    let sum: u64 = shares(1).iter().map(|share| number(share, "transactions")).sum();
+    assert_eq!(sum, number(&results.runs()[1], "transactions"));
+    for share in shares(1) {
+        let busy = share["busy"].as_f64().unwrap();
+        assert!(number(share, "transactions") > 0 && busy > 0.0 && busy <= 1.1, "{share}");
+    }
+    assert!(ended.stdout.contains("4 clients: 2 workers, each "), "{ended}");
+}
+
+/// As `pgbench -i` leaves it: every row is known to be visible to all, whatever the connections.
+fn a_load_leaves_nothing_for_a_vacuum_to_do(db: &Database) {
+    let place = Place::new();
+    for jobs in [1, 2] {
+        dbload(db, &place, &format!("init --replace --scale 2 --jobs {jobs}")).expect_code(0);
+        let plan = db.sql(
+            "set enable_seqscan = off; set enable_bitmapscan = off;
+             explain (analyze, costs off, timing off) select count(aid) from pgbench_accounts",
+        );
+        assert!(plan.contains("Index Only Scan"), "{plan}");
+        assert!(plan.contains("Heap Fetches: 0"), "{jobs} jobs: {plan}");
+    }
 }

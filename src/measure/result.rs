@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use crate::result::Variance;
 use crate::result::run::{
-    Failed, FailureSample, LatencyMs, Outage, Run, Script, Statement, StatementRates,
+    Failed, FailureSample, LatencyMs, Outage, Run, Script, Statement, StatementRates, WorkerShare,
 };
 use crate::result::warning::Warning;
-use crate::runner::level::Outcome;
+use crate::runner::level::{Outcome, WorkerPart};
 use crate::runner::outages;
 use crate::runner::tally::Tally;
 use crate::runner::{Length, LevelSettings};
@@ -74,6 +74,7 @@ pub(crate) fn run_of(frame: &Frame<'_>, outcome: &Outcome) -> Run {
         } else {
             settings.workers.min(settings.clients)
         },
+        worker_shares: worker_shares(frame, outcome),
         protocol: settings.protocol,
         session_sql: settings.session_sql.clone(),
         rate_per_s: settings.rate.map(|rate| rate.per_s),
@@ -118,6 +119,21 @@ pub(crate) fn run_of(frame: &Frame<'_>, outcome: &Outcome) -> Run {
             },
         unknown: Vec::new(),
     }
+}
+
+/// Empty where there is nothing to share out: one worker, or one for each client.
+fn worker_shares(frame: &Frame<'_>, outcome: &Outcome) -> Vec<WorkerShare> {
+    if frame.worker_per_client || outcome.workers.len() < 2 {
+        return Vec::new();
+    }
+    let share = |part: &WorkerPart| WorkerShare {
+        transactions: part.committed,
+        busy: part
+            .cpu
+            .filter(|_| !part.watched.is_zero())
+            .map(|cpu| cpu.as_secs_f64() / part.watched.as_secs_f64()),
+    };
+    outcome.workers.iter().map(share).collect()
 }
 
 fn outages(found: &[outages::Outage]) -> Vec<Outage> {
@@ -281,7 +297,8 @@ fn warnings(frame: &Frame<'_>, outcome: &Outcome, latency: &Histogram) -> Vec<Wa
     if outcome.interrupted {
         warnings.push(Warning::Interrupted);
     }
-    if let Some(busiest) = outcome.busiest_worker.filter(|share| *share > BUSY)
+    let busiest = outcome.workers.iter().filter_map(|part| part.busiest).max_by(f64::total_cmp);
+    if let Some(busiest) = busiest.filter(|share| *share > BUSY)
         && !frame.worker_per_client
     {
         warnings.push(Warning::WorkerBusy {

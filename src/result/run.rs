@@ -29,6 +29,9 @@ pub struct Run {
     pub clients: u32,
     /// Threads that the clients were spread over.
     pub workers: u32,
+    /// What each of them did; empty with one, and for SQLite, where every client has its own.
+    #[serde(default)]
+    pub worker_shares: Vec<WorkerShare>,
     /// How statements travelled.
     pub protocol: Protocol,
     /// SQL that every connection of a client began with.
@@ -102,6 +105,16 @@ pub struct Run {
     pub unknown: Vec<&'static str>,
 }
 
+/// A worker's part of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct WorkerShare {
+    /// Transactions that its clients committed.
+    pub transactions: u64,
+    /// Share of the time that its thread was on a CPU, 0 to 1; unknown in a window shorter than an
+    /// interval.
+    pub busy: Option<f64>,
+}
+
 /// What a bare rate does not tell.
 const UNKNOWN_OF_A_RATE: [&str; 10] = [
     "workers",
@@ -128,6 +141,7 @@ impl Run {
             table_size: None,
             clients,
             workers: 0,
+            worker_shares: Vec::new(),
             protocol: Protocol::Simple,
             session_sql: Vec::new(),
             rate_per_s: None,

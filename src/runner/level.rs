@@ -79,12 +79,25 @@ pub(crate) struct Outcome {
     pub(crate) outages: Vec<Outage>,
     /// CPU time of this process within the window.
     pub(crate) cpu: Duration,
-    /// The largest share of an interval that one worker's thread was on a CPU, 0 to 1.
-    pub(crate) busiest_worker: Option<f64>,
+    /// What each worker did.
+    pub(crate) workers: Vec<WorkerPart>,
     /// Clients that ended before their time.
     pub(crate) lost: Vec<(ClientId, LossReason)>,
     /// A signal ended the level.
     pub(crate) interrupted: bool,
+}
+
+/// A worker's part of a level.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct WorkerPart {
+    /// Transactions that its clients committed.
+    pub(crate) committed: u64,
+    /// CPU time of its thread within whole intervals; absent where the kernel does not tell.
+    pub(crate) cpu: Option<Duration>,
+    /// Length of those intervals.
+    pub(crate) watched: Duration,
+    /// The largest share of such an interval that the thread was on a CPU, 0 to 1.
+    pub(crate) busiest: Option<f64>,
 }
 
 /// What the schedule of an open loop came to.
@@ -139,8 +152,8 @@ pub(crate) async fn measure<E: Engine>(
         spare: Vec::new(),
         reconnects: 0,
         next: 0,
-        busy: Vec::new(),
-        busiest: None,
+        cpu: Vec::new(),
+        workers: vec![WorkerPart::default(); crew.recorders.len()],
         watched: Instant::now(),
         log: Merged::default(),
         log_due: Instant::now(),
@@ -168,9 +181,9 @@ struct Conductor<'a, E: Engine> {
     /// The open loop's schedule, counted beside the clients.
     due: Option<Due>,
     backlog: Vec<(Duration, u64)>,
-    /// CPU time of each worker when the last interval was shown.
-    busy: Vec<Option<Duration>>,
-    busiest: Option<f64>,
+    /// CPU time of each worker's thread when the last interval was shown.
+    cpu: Vec<Option<Duration>>,
+    workers: Vec<WorkerPart>,
     /// When the workers were last looked at.
     watched: Instant,
     log: Merged,
@@ -182,7 +195,7 @@ impl<E: Engine> Conductor<'_, E> {
     async fn run(mut self, interrupt: &mut watch::Receiver<bool>) -> Outcome {
         let interrupted = self.warm_up(interrupt).await;
         let cpu = process_cpu();
-        self.busy = self.crew.threads.iter().map(|thread| thread.and_then(thread_cpu)).collect();
+        self.cpu = self.crew.threads.iter().map(|thread| thread.and_then(thread_cpu)).collect();
         self.watched = Instant::now();
         let passed = self.watched.saturating_duration_since(self.window.start);
         self.observer.window(SystemTime::now() - passed);
@@ -214,7 +227,7 @@ impl<E: Engine> Conductor<'_, E> {
             reconnects: self.crew.recorders.iter().map(|recorder| recorder.reconnects()).sum(),
             outages,
             cpu,
-            busiest_worker: self.busiest,
+            workers: self.workers,
             lost: self.crew.lost,
             interrupted,
         }
@@ -404,9 +417,10 @@ impl<E: Engine> Conductor<'_, E> {
 
     /// Takes from all workers what ended before interval `index`.
     fn gather(&mut self, index: u32) {
-        let Self { crew, pending, spare, .. } = self;
-        for recorder in &crew.recorders {
+        let Self { crew, pending, spare, workers, .. } = self;
+        for (recorder, part) in crew.recorders.iter().zip(workers) {
             recorder.collect(index, |interval, tally| {
+                part.committed += tally.committed();
                 pending
                     .entry(interval)
                     .or_insert_with(|| spare.pop().unwrap_or_else(|| tally.emptied()))
@@ -446,14 +460,18 @@ impl<E: Engine> Conductor<'_, E> {
         self.next += 1;
     }
 
-    /// Keeps the largest share of the interval that a worker's thread was on a CPU.
+    /// Notes for how much of the interval each worker's thread was on a CPU.
     fn watch_workers(&mut self) {
         let passed = std::mem::replace(&mut self.watched, Instant::now()).elapsed();
-        for (thread, before) in self.crew.threads.iter().zip(&mut self.busy) {
+        let readings = self.crew.threads.iter().zip(&mut self.cpu);
+        for ((thread, before), part) in readings.zip(&mut self.workers) {
             let now = thread.and_then(thread_cpu);
             if let (Some(now), Some(before)) = (now, *before) {
-                let share = now.saturating_sub(before).as_secs_f64() / passed.as_secs_f64();
-                self.busiest = Some(self.busiest.map_or(share, |most| most.max(share)));
+                let used = now.saturating_sub(before);
+                part.cpu = Some(part.cpu.unwrap_or_default() + used);
+                part.watched += passed;
+                let share = used.as_secs_f64() / passed.as_secs_f64();
+                part.busiest = Some(part.busiest.map_or(share, |most| most.max(share)));
             }
             *before = now;
         }

@@ -256,6 +256,7 @@ impl Study {
             table_size: None,
             clients: place.clients,
             workers: 1,
+            worker_shares: Vec::new(),
             protocol: Protocol::Prepared,
             session_sql: Vec::new(),
             rate_per_s: self.rate,

@@ -14,7 +14,7 @@ use super::spark::{Marks, sparkline};
 use crate::result::{Run, Summary};
 use crate::units::format_tps;
 use crate::units::plural;
-use parts::{dips_and_drifts, failures, measured, notes, scripts, statements};
+use parts::{dips_and_drifts, failures, measured, notes, scripts, statements, workers};
 use table::{
     COST, Column, Distribution, EVERYTHING, Group, INNODB, LATENCY, SERVER, STEADINESS, THROUGHPUT,
 };
@@ -59,6 +59,7 @@ pub fn report_with_series(
         sections.extend(tables(summary, &groups, width));
         sections.push(over_time(summary, &groups, series, marks, width));
         sections.push(dips_and_drifts(&groups, width));
+        sections.push(workers(&groups, width));
         sections.push(notes(summary, width));
         sections.push(failures(&groups, width));
         sections.push(scripts(&groups, width));

@@ -5,7 +5,7 @@ use super::table::{Block, Group, NO_FIGURE, blocks_under, optional};
 use super::wrap::{cut, hanging, one_line};
 use crate::plan::Protocol;
 use crate::result::distinct;
-use crate::result::run::Statement;
+use crate::result::run::{Statement, WorkerShare};
 use crate::result::summary::Arm;
 use crate::result::{Dip, Run, Summary, Variance};
 use crate::units::plural;
@@ -159,6 +159,37 @@ pub(super) fn notes(summary: &Summary, width: usize) -> Vec<String> {
         notes.push(format!("over all runs: {}", counts.join(", ")));
     }
     notes.iter().flat_map(|note| hanging("", note, width)).collect()
+}
+
+/// How evenly the workers shared the work, one line for each run with several.
+pub(super) fn workers(groups: &[Group<'_>], width: usize) -> Vec<String> {
+    let mut lines = Vec::new();
+    for group in groups {
+        for run in &group.runs {
+            let all: u64 = run.worker_shares.iter().map(|share| share.transactions).sum();
+            if all == 0 {
+                continue;
+            }
+            let of_all = |share: &WorkerShare| share.transactions as f64 / all as f64;
+            let mut text =
+                format!("{} of the transactions", range_pct(run.worker_shares.iter().map(of_all)));
+            let busy: Vec<f64> = run.worker_shares.iter().filter_map(|share| share.busy).collect();
+            if !busy.is_empty() {
+                text.push_str(&format!(", {} busy", range_pct(busy.into_iter())));
+            }
+            let name = run_name(group, groups.len(), run);
+            let lead = format!("{name}: {} workers, each ", run.worker_shares.len());
+            lines.extend(hanging(&lead, &text, width));
+        }
+    }
+    lines
+}
+
+/// Shares as `49.1 to 50.9 %`.
+fn range_pct(shares: impl Iterator<Item = f64>) -> String {
+    let (low, high) = shares
+        .fold((f64::INFINITY, 0.0_f64), |(low, high), share| (low.min(share), high.max(share)));
+    format!("{:.1} to {:.1} %", low * 100.0, high * 100.0)
 }
 
 /// A drift is shown where chance makes one as large in less than one run of twenty.
