@@ -171,14 +171,16 @@ pub(super) fn workers(groups: &[Group<'_>], width: usize) -> Vec<String> {
                 continue;
             }
             let of_all = |share: &WorkerShare| share.transactions as f64 / all as f64;
-            let mut text =
-                format!("{} of the transactions", range_pct(run.worker_shares.iter().map(of_all)));
+            let mut text = format!(
+                "{} workers, each {} of the transactions",
+                run.worker_shares.len(),
+                range_pct(run.worker_shares.iter().map(of_all))
+            );
             let busy: Vec<f64> = run.worker_shares.iter().filter_map(|share| share.busy).collect();
             if !busy.is_empty() {
                 text.push_str(&format!(", {} busy", range_pct(busy.into_iter())));
             }
-            let name = run_name(group, groups.len(), run);
-            let lead = format!("{name}: {} workers, each ", run.worker_shares.len());
+            let lead = format!("{}: ", run_name(group, groups.len(), run));
             lines.extend(hanging(&lead, &text, width));
         }
     }
