@@ -84,6 +84,9 @@ pub struct RunPlan {
     pub rounds: u32,
     /// Threads that the clients of a network database are spread over.
     pub workers: u32,
+    /// Every transaction has a new connection.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub connect: bool,
     /// SQL that runs once on every new connection of a client.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub session_sql: Vec<String>,
@@ -204,6 +207,7 @@ mod tests {
             latency_limit: None,
             rounds: 2,
             workers: 1,
+            connect: true,
             session_sql: vec!["SET a = 'b'".to_owned()],
             seed: 7,
             pgbench_sequence: false,

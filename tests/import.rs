@@ -86,6 +86,11 @@ fn every_report_of_pgbench_gives_what_it_printed() {
             text.contains("latency stddev").then(|| printed(&text, "latency stddev ="))
         );
         assert_eq!(run.latency_ms.p95, None, "pgbench prints no quantile");
+        let connects = "average connection time =";
+        assert_eq!(
+            run.connect_ms.map(|connect| connect.mean.unwrap()),
+            text.contains(connects).then(|| printed(&text, connects))
+        );
         assert_eq!(run.asked_s, text.contains("duration:").then(|| printed(&text, "duration:")));
         close(run.duration_s * run.tps, transactions);
         let scale = (workload != "serializable").then_some(2);

@@ -93,6 +93,35 @@ fn full_server() -> ServerCounters {
     ServerCounters { total: free(1.0), per_txn: free(1.0), hit_ratio: Some(1.0), waits: free(1.0) }
 }
 
+fn full_script() -> Script {
+    Script {
+        name: String::new(),
+        weight: 1,
+        source: String::new(),
+        file: String::new(),
+        sha256: String::new(),
+        transactions: 1,
+        tps: 1.0,
+        failed: 0,
+        retried: 0,
+        retries: 0,
+        latency_ms: LatencyMs::default(),
+    }
+}
+
+fn full_statement() -> Statement {
+    Statement {
+        script: String::new(),
+        n: 1,
+        text: String::new(),
+        count: 1,
+        rows: 1,
+        failed: 0,
+        retries: 0,
+        latency_ms: LatencyMs::default(),
+    }
+}
+
 /// A run in which nothing is absent or empty.
 fn full_run() -> Run {
     let latency = LatencyMs::default();
@@ -120,6 +149,7 @@ fn full_run() -> Run {
         latency_ms: latency,
         response_ms: Some(latency),
         lag_ms: Some(latency),
+        connect_ms: Some(latency),
         schedule_error_ms: Some(latency),
         failed: Failed {
             total: 1,
@@ -135,29 +165,8 @@ fn full_run() -> Run {
         queued_at_end: Some(0),
         outages: vec![Outage { start_s: 0.0, length_s: 0.0, clients: 1 }],
         statements_per_s: Some(StatementRates::default()),
-        scripts: vec![Script {
-            name: String::new(),
-            weight: 1,
-            source: String::new(),
-            file: String::new(),
-            sha256: String::new(),
-            transactions: 1,
-            tps: 1.0,
-            failed: 0,
-            retried: 0,
-            retries: 0,
-            latency_ms: latency,
-        }],
-        statements: vec![Statement {
-            script: String::new(),
-            n: 1,
-            text: String::new(),
-            count: 1,
-            rows: 1,
-            failed: 0,
-            retries: 0,
-            latency_ms: latency,
-        }],
+        scripts: vec![full_script()],
+        statements: vec![full_statement()],
         variance: Variance {
             dips: vec![Dip { start_s: 0.0, length_s: 0.0, depth_pct: 0.0 }],
             dip_events: vec![DipEvents { kind: String::new(), coincident: 1, covered: 1.0 }],

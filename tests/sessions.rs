@@ -1,4 +1,4 @@
-//! How clients come by their sessions: `--session-sql` on every engine.
+//! How clients come by their sessions, on every engine: `--session-sql`, `--connect`.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -15,6 +15,9 @@ on_every_postgres![
     session_sql_holds_for_every_client_and_for_nobody_else,
     session_sql_that_the_server_refuses_ends_the_run_before_it_measures,
     session_sql_runs_again_on_a_connection_that_is_made_again,
+    a_connection_for_every_transaction_as_in_pgbench,
+    statements_are_prepared_as_they_are_reached_on_a_connection_of_one_transaction,
+    session_sql_runs_for_every_transaction_that_connects,
 ];
 
 /// Runs dbload on a target; of `args` those that hold blanks are words of their own.
@@ -102,4 +105,83 @@ fn session_sql_on_sqlite() {
     assert_eq!(number(&results.run()["statements"][0], "rows"), 20);
     dbload(&place, url, run, &["--session-sql", "PRAGM x"]).expect_refusal(&["near \"PRAGM\""]);
     dbload(&place, url, run, &["--session-sql", "BEGIN"]).expect_refusal(&["block open"]);
+}
+
+/// Every transaction of these had a backend of its own, and both of its statements the same.
+fn a_connection_for_every_transaction_as_in_pgbench(db: &Database) {
+    let place = Place::new();
+    db.sql("CREATE TABLE pids (pid int, client int)");
+    let script = "INSERT INTO pids VALUES (pg_backend_pid(), :client_id);\n\
+                  INSERT INTO pids VALUES (pg_backend_pid(), :client_id);\n";
+    fs::write(place.path("pid.sql"), script).unwrap();
+    let backends = "SELECT count(DISTINCT pid) || ' ' || count(DISTINCT client) || ' ' || count(*) \
+                    FROM pids";
+    for protocol in ["simple", "extended", "prepared"] {
+        let run = format!("run --script pid.sql -C -M {protocol} -c 3 -t 20 -j 2");
+        let ended = dbload(&place, &db.url(), &run, &[]).expect_code(0);
+        assert_eq!(db.sql(backends), "60 3 120", "{protocol}");
+        db.sql("TRUNCATE pids");
+        let results = ended.results();
+        results.assert_consistent();
+        let run = results.run();
+        assert!(ended.stdout.contains("a new connection for every"), "{ended}");
+        assert!(ended.stdout.contains("\nConnecting: "), "{ended}");
+        let (whole, connect) = (&run["latency_ms"], &run["connect_ms"]);
+        for figure in ["min", "mean", "p50", "max"] {
+            let (whole, connect) = (whole[figure].as_f64(), connect[figure].as_f64());
+            assert!(0.0 < connect.unwrap() && connect < whole, "{figure}: {run}");
+        }
+        assert_eq!(run["outages"], serde_json::json!([]));
+    }
+    let script = place.path("pid.sql").display().to_string();
+    let said = db.pgbench(&["-n", "-C", "-c", "3", "-t", "20", "-f", &script]);
+    assert!(said.contains("average connection time"), "{said}");
+    assert_eq!(db.sql(backends), "60 3 120");
+    let kept = dbload(&place, &db.url(), "run --script pid.sql -c 1 -t 1", &[]).expect_code(0);
+    assert!(kept.results().run()["connect_ms"].is_null());
+}
+
+fn statements_are_prepared_as_they_are_reached_on_a_connection_of_one_transaction(db: &Database) {
+    let place = Place::new();
+    // All that this connection has prepared: not the statement after it.
+    let script = "SELECT 1 / (count(*) = 1)::int FROM pg_prepared_statements;\nSELECT 2;\n";
+    fs::write(place.path("look.sql"), script).unwrap();
+    dbload(&place, &db.url(), "run --script look.sql -C -c 1 -t 10", &[]).expect_code(0);
+    let kept = script.replace("= 1)", "= 2)");
+    fs::write(place.path("kept.sql"), kept).unwrap();
+    dbload(&place, &db.url(), "run --script kept.sql -c 1 -t 10", &[]).expect_code(0);
+}
+
+fn session_sql_runs_for_every_transaction_that_connects(db: &Database) {
+    let place = Place::new();
+    db.sql("CREATE TABLE seen (at timestamptz DEFAULT now())");
+    fs::write(place.path("one.sql"), "SELECT 1;\n").unwrap();
+    let sql = ["--session-sql", "INSERT INTO seen DEFAULT VALUES"];
+    dbload(&place, &db.url(), "run --script one.sql -C -c 2 -t 15", &sql).expect_code(0);
+    assert_eq!(db.rows("seen"), 32, "30 transactions, and each client's first connection");
+}
+
+#[test]
+fn a_connection_for_every_transaction_on_mysql() {
+    common::mysql::with_database(|db| {
+        let place = Place::new();
+        db.sql("CREATE TABLE ids (id BIGINT)");
+        fs::write(place.path("id.sql"), "INSERT INTO ids VALUES (connection_id());\n").unwrap();
+        let run = "run --script id.sql -C -c 3 -t 20 -j 2";
+        let results = dbload(&place, &db.url(), run, &[]).expect_code(0).results();
+        results.assert_consistent();
+        assert_eq!(db.number("SELECT count(DISTINCT id) FROM ids"), 60);
+        assert!(results.run()["connect_ms"]["mean"].as_f64().unwrap() > 0.0);
+    });
+}
+
+#[test]
+fn a_connection_for_every_transaction_on_sqlite() {
+    let place = Place::new();
+    dbload(&place, "sqlite:t.sqlite", "init --scale 1", &[]).expect_code(0);
+    // A second transaction on the same connection would find the table.
+    fs::write(place.path("temp.sql"), "CREATE TEMP TABLE mine AS SELECT 1;\n").unwrap();
+    let run = "run --script temp.sql -C -c 2 -t 20";
+    let ended = dbload(&place, "sqlite:t.sqlite", run, &[]).expect_code(0);
+    assert_eq!(number(ended.results().run(), "transactions"), 40);
 }

@@ -6,6 +6,9 @@ use clap::Args;
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Sessions")]
 pub(crate) struct SessionArgs {
+    /// Make a new connection for every transaction, within its latency
+    #[arg(long, short = 'C')]
+    pub(crate) connect: bool,
     /// Run SQL once on every new connection of a client, before its first transaction; may be
     /// repeated
     #[arg(long, value_name = "SQL", value_parser = sql, allow_hyphen_values = true)]

@@ -12,18 +12,25 @@ struct Term {
     of: fn(&Run) -> Option<String>,
 }
 
-const TERMS: [Term; 8] = [
+const TERMS: [Term; 9] = [
     Term { name: "workload", of: |run| (!run.workload.is_empty()).then(|| run.workload.clone()) },
     Term { name: "scale", of: scale },
     Term { name: "script", of: scripts },
     Term { name: "duration", of: duration },
     Term { name: "protocol", of: |run| run.knows("protocol").then(|| run.protocol.to_string()) },
+    Term { name: "connections", of: connections },
     Term { name: "session SQL", of: session_sql },
     Term { name: "rate", of: rate },
     Term { name: "latency limit", of: |run| Some(on_off(run.late.is_some())) },
 ];
 
-/// Of another tool's results nothing is known.
+fn connections(run: &Run) -> Option<String> {
+    run.knows("connect_ms").then(|| match run.connect_ms {
+        None => "one for each client".to_owned(),
+        Some(_) => "a new one for every transaction".to_owned(),
+    })
+}
+
 fn session_sql(run: &Run) -> Option<String> {
     let told = run.knows("session_sql");
     told.then(|| match &run.session_sql[..] {

@@ -30,7 +30,7 @@ pub(crate) struct Call {
     pub(crate) at: Duration,
 }
 
-/// The number under which session SQL asks.
+/// The number of what is no statement of the workload: connecting, and session SQL.
 pub(crate) const SET_UP: StmtId = StmtId(u32::MAX);
 
 /// What a statement does.
@@ -43,8 +43,8 @@ pub(crate) struct Answer {
 /// The fake database.
 pub(crate) struct Sim<F> {
     answer: F,
-    /// What a connection takes.
-    connecting: Duration,
+    /// What becomes of a connection.
+    connect: fn(Call) -> Answer,
     began: Instant,
     connections: AtomicU32,
 }
@@ -52,13 +52,13 @@ pub(crate) struct Sim<F> {
 impl<F: Fn(Call) -> Answer + Send + Sync + 'static> Sim<F> {
     /// A database that answers as `answer` says.
     pub(crate) fn new(answer: F) -> Arc<Self> {
-        Self::slow_to_connect(Duration::ZERO, answer)
+        Self::connecting(|_| Answer { takes: Duration::ZERO, result: Ok(0) }, answer)
     }
 
-    /// The same, whose connections take so long.
-    pub(crate) fn slow_to_connect(connecting: Duration, answer: F) -> Arc<Self> {
+    /// The same, whose connections are made, or refused, as `connect` says.
+    pub(crate) fn connecting(connect: fn(Call) -> Answer, answer: F) -> Arc<Self> {
         let connections = AtomicU32::new(0);
-        Arc::new(Self { answer, connecting, began: Instant::now(), connections })
+        Arc::new(Self { answer, connect, began: Instant::now(), connections })
     }
 }
 
@@ -122,10 +122,13 @@ impl<F: Fn(Call) -> Answer + Send + Sync + 'static> Engine for Sim<F> {
     type Canceller = SimCanceller;
 
     async fn connect(&self) -> Result<SimConn, DbError> {
-        if !self.connecting.is_zero() {
-            tokio::time::sleep(self.connecting).await;
-        }
         let number = self.connections.fetch_add(1, Ordering::Relaxed);
+        let at = self.began.elapsed();
+        let answer = (self.connect)(Call { conn: number, number: 0, stmt: SET_UP, at });
+        if !answer.takes.is_zero() {
+            tokio::time::sleep(answer.takes).await;
+        }
+        answer.result?;
         Ok(SimConn { number, calls: 0, block: Block::Idle })
     }
 

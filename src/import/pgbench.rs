@@ -215,6 +215,11 @@ impl Report {
             "total number of retries" => run.retries = line.count(first, "a number of retries")?,
             "latency average" => self.latency.mean = milliseconds(line, value)?,
             "latency stddev" => self.latency.stddev = milliseconds(line, value)?,
+            // With -C only.
+            "average connection time" => {
+                let mean = milliseconds(line, value)?;
+                run.connect_ms = Some(LatencyMs { mean, ..LatencyMs::default() });
+            }
             "rate limit schedule lag" => {
                 let lag = value.strip_prefix("avg ").and_then(|rest| rest.split_once(" (max "));
                 let lag = lag.and_then(|(avg, rest)| Some((avg, rest.strip_suffix(") ms")?)));

@@ -8,7 +8,7 @@ use tokio::time::Instant;
 use super::feeds::{LogKind, TransactionLog};
 use super::monitor::{HostWatch, ServerWatch};
 use super::observe::Place;
-use crate::report::histograms::{RESPONSE, SERVICE, statement_tag};
+use crate::report::histograms::{CONNECT, RESPONSE, SERVICE, statement_tag};
 use crate::report::{FolderError, HistogramLog, ResultFolder};
 use crate::result::Event;
 use crate::result::counters::{HostCounters, ServerCounters};
@@ -259,7 +259,11 @@ fn append(
             Some((statement_tag(number), latency))
         })
         .collect();
-    let transactions = [(SERVICE, Some(latency)), (RESPONSE, open.map(|open| &open.response))];
+    let transactions = [
+        (SERVICE, Some(latency)),
+        (RESPONSE, open.map(|open| &open.response)),
+        (CONNECT, interval.tally.acquiring()),
+    ];
     let transactions = transactions.into_iter().filter_map(|(tag, latency)| Some((tag, latency?)));
     let statements = statements.iter().map(|(tag, latency)| (tag.as_str(), *latency));
     log.append(interval.start, interval.length, transactions.chain(statements))

@@ -92,6 +92,7 @@ pub(crate) fn run_of(frame: &Frame<'_>, outcome: &Outcome) -> Run {
         latency_ms: latency_ms(&latency),
         response_ms: open.as_ref().map(|open| latency_ms(&open.response)),
         lag_ms: open.as_ref().map(|open| latency_ms(&open.lag)),
+        connect_ms: total.acquiring().map(latency_ms),
         schedule_error_ms: outcome.open.as_ref().map(|open| latency_ms(&open.wake)),
         failed: failed(total),
         retried: total.retried(),

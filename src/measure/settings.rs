@@ -4,7 +4,7 @@ use crate::plan::{Arrival, DEFAULT_DURATION, Protocol, RunPlan};
 use crate::rng::{PgbenchSeeds, Purpose, stream_seed};
 use crate::runner::arrivals::Rate;
 use crate::runner::seeds::Seeds;
-use crate::runner::{Length, LevelSettings};
+use crate::runner::{Length, LevelSettings, Sessions};
 use crate::script::expr::DebugLine;
 
 /// The settings of one level.
@@ -32,6 +32,7 @@ pub(super) fn level(
         interval: plan.interval.0,
         grace: plan.grace.0,
         protocol,
+        sessions: if plan.connect { Sessions::PerTransaction } else { Sessions::Kept },
         session_sql: plan.session_sql.clone(),
         seeds,
         rate: plan.rate_per_s.map(|per_s| Rate {

@@ -20,6 +20,9 @@ pub const SERVICE: &str = "txn.service";
 /// Response time of transactions, in an open loop.
 pub const RESPONSE: &str = "txn.response";
 
+/// Connecting, where every transaction does.
+pub const CONNECT: &str = "txn.connect";
+
 /// Steps in which a percentile table halves the distance to 100 %, as the plotters expect it.
 const TICKS_PER_HALF_DISTANCE: u32 = 5;
 const NS_PER_MS: f64 = 1e6;

@@ -61,6 +61,10 @@ pub struct Run {
     pub response_ms: Option<LatencyMs>,
     /// Lag: intended start to the start. Only with a rate.
     pub lag_ms: Option<LatencyMs>,
+    /// What connecting took: of committed transactions, and part of their latency. Only where every
+    /// transaction has a new connection.
+    #[serde(default)]
+    pub connect_ms: Option<LatencyMs>,
     /// How late a client that waited for an arrival woke up: dbload's own error. Only with a rate.
     pub schedule_error_ms: Option<LatencyMs>,
     /// Transactions that ended in an error.
@@ -116,10 +120,11 @@ pub struct WorkerShare {
 }
 
 /// What a bare rate does not tell.
-const UNKNOWN_OF_A_RATE: [&str; 10] = [
+const UNKNOWN_OF_A_RATE: [&str; 11] = [
     "workers",
     "protocol",
     "session_sql",
+    "connect_ms",
     "rate_per_s",
     "duration_s",
     "transactions",
@@ -156,6 +161,7 @@ impl Run {
             latency_ms: LatencyMs::default(),
             response_ms: None,
             lag_ms: None,
+            connect_ms: None,
             schedule_error_ms: None,
             failed: Failed::default(),
             retried: 0,

@@ -22,8 +22,13 @@ pub struct Recording {
 impl Recording {
     /// Transactions of so many statements; with `open_loop` response and lag are recorded, too.
     pub fn new(statements: u32, open_loop: bool) -> Self {
-        let shape =
-            Shape { scripts: 1, statements: statements as usize, open_loop, latency_limit: None };
+        let shape = Shape {
+            scripts: 1,
+            statements: statements as usize,
+            acquiring: false,
+            open_loop,
+            latency_limit: None,
+        };
         let recorder = Recorder::new(&Tally::new(shape));
         let start = Instant::now();
         recorder.begin(Window { start, end: None, interval: Duration::from_secs(1) });
@@ -43,6 +48,7 @@ impl Recording {
             script: 0,
             intended: start.checked_sub(waited).unwrap_or(start),
             start,
+            acquiring: None,
             outcome: Outcome::Committed,
             retried_at: &[],
             statements: &self.statements,

@@ -3,6 +3,8 @@
 //! Between connecting and the end of the window nothing here allocates, formats or locks, but for
 //! the recorder's own lock. What a failure means is decided in one place, `settle`.
 
+mod connections;
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,8 +14,8 @@ use super::alarm::Alarm;
 use super::arrivals::Arrivals;
 use super::interpreter::Interpreter;
 use super::recorder::{Outcome, Recorder, Sample, StatementSample, Takeup};
-use super::{ClientId, Level, LossReason, connecting};
-use crate::engine::{Block, DbError, Engine, ErrorKind, Preparing, Session};
+use super::{ClientId, Level, LossReason};
+use crate::engine::{Block, DbError, ErrorKind, Session};
 use crate::script::program::StmtId;
 
 /// Pauses between attempts to connect again, and after a failure that is gone over.
@@ -30,17 +32,6 @@ const LONGEST_NAP: Duration = Duration::from_millis(100);
 
 fn back_off(attempt: usize) -> Duration {
     BACK_OFF[attempt.min(BACK_OFF.len() - 1)]
-}
-
-/// Where transactions are counted, a client that cannot connect for so long ends: without a deadline
-/// it would try for ever.
-const LONGEST_OUTAGE: Duration = Duration::from_secs(60);
-
-/// Whether trying again cannot help: the login is refused, or the database is gone.
-fn is_permanent(error: &DbError) -> bool {
-    // PostgreSQL's classes, then MySQL's numbers.
-    error.code().starts_with("28")
-        || matches!(error.code(), "3D000" | "1044" | "1045" | "1049" | "1698")
 }
 
 /// How a client came to its end.
@@ -72,13 +63,18 @@ pub(crate) struct Client<'a> {
     /// Where the current transaction's earlier tries failed.
     retried_at: Vec<Option<StmtId>>,
     failures_in_a_row: usize,
+    /// Since when it has been without a connection, and how often it tried to make one.
+    without_since: Option<Instant>,
+    attempts: usize,
+    /// What the current transaction took to come by its session, where it has one of its own.
+    acquiring: Option<Duration>,
     alarm: Alarm,
     /// It has its thread to itself.
     is_alone: bool,
 }
 
 impl<'a> Client<'a> {
-    /// A client whose connection is made. `precise` is real time, not virtual.
+    /// A client that is about to begin. `precise` is real time, not virtual.
     pub(crate) fn new(
         level: &'a Level,
         recorder: Arc<Recorder>,
@@ -96,69 +92,13 @@ impl<'a> Client<'a> {
             samples: Vec::with_capacity(longest.unwrap_or(0)),
             retried_at: Vec::new(),
             failures_in_a_row: 0,
+            without_since: None,
+            attempts: 0,
+            acquiring: None,
             alarm: Alarm::new(
                 precise && (level.arrivals.get().is_some() || level.workload.sleeps()),
             ),
             is_alone,
-        }
-    }
-
-    /// Runs transactions on `session`, then on connections made anew where one is lost.
-    pub(crate) async fn run<E: Engine>(
-        mut self,
-        engine: &E,
-        session: E::Session<'_>,
-        on_reconnect: impl Fn(&E::Conn),
-    ) -> ClientEnd {
-        let mut stretch = self.transactions(session).await;
-        let mut attempt = 0;
-        let mut outage = Instant::now();
-        loop {
-            let error = match stretch {
-                Stretch::Over => return ClientEnd::Over,
-                Stretch::Lost(reason) => return ClientEnd::Lost(reason),
-                Stretch::ConnectionLost(error) => error,
-            };
-            if attempt == 0 {
-                outage = Instant::now();
-            }
-            if self.remaining == Some(0) {
-                return ClientEnd::Over;
-            }
-            // Without a connection at the window's end a client has not done its part.
-            if !self.level.settings.reconnect
-                || is_permanent(&error)
-                || self.recorder.is_over()
-                || (self.remaining.is_some() && outage.elapsed() > LONGEST_OUTAGE)
-            {
-                self.recorder.disconnected(self.id, outage, false);
-                return ClientEnd::Lost(LossReason::Error(error));
-            }
-            tokio::time::sleep(back_off(attempt)).await;
-            attempt += 1;
-            let mut conn = match connecting::connect(engine, self.is_alone).await {
-                Ok(conn) => conn,
-                Err(error) => {
-                    stretch = Stretch::ConnectionLost(error);
-                    continue;
-                }
-            };
-            on_reconnect(&conn);
-            match connecting::open(engine, &mut conn, self.level, Preparing::AtStart).await {
-                Ok(session) => {
-                    attempt = 0;
-                    self.recorder.disconnected(self.id, outage, true);
-                    stretch = self.transactions(session).await;
-                }
-                Err(error) if error.kind() == ErrorKind::Lost => {
-                    stretch = Stretch::ConnectionLost(error);
-                }
-                // The server is there and refuses the statements.
-                Err(error) => {
-                    self.recorder.disconnected(self.id, outage, false);
-                    return ClientEnd::Lost(LossReason::Error(error));
-                }
-            }
         }
     }
 
@@ -173,28 +113,36 @@ impl<'a> Client<'a> {
     /// Transactions as they arrive; what came while the client was busy starts at once.
     async fn open_loop<S: Session>(&mut self, arrivals: &Arrivals, mut session: S) -> Stretch {
         let recorder = Arc::clone(&self.recorder);
-        let skip_after = self.level.settings.latency_limit;
-        while self.remaining != Some(0) {
-            let taken = Taken { recorder: &recorder, intended: Some(arrivals.take()) };
-            if !self.wait_for(&taken).await {
-                break;
-            }
-            let Some(intended) = taken.up() else { break };
-            let start = match recorder.start_late(self.id, intended, skip_after) {
-                Takeup::Start(start) => start,
-                Takeup::Skip => {
-                    self.takes_another();
-                    continue;
-                }
-                Takeup::Over => break,
-            };
-            let flight = Flight { recorder: &recorder, intended, start, landed: false };
-            if let Err(stretch) = self.transaction(&mut session, flight, false).await {
+        while let Some(flight) = self.next_arrival(arrivals, &recorder).await {
+            let script = self.interpreter.choose_script();
+            if let Err(stretch) = self.transaction(&mut session, script, flight, false).await {
                 return stretch;
             }
         }
         session.close().await;
         Stretch::Over
+    }
+
+    /// The next transaction of the schedule, once it is due; nothing when there is none to make.
+    async fn next_arrival<'r>(
+        &mut self,
+        arrivals: &Arrivals,
+        recorder: &'r Recorder,
+    ) -> Option<Flight<'r>> {
+        let skip_after = self.level.settings.latency_limit;
+        while self.remaining != Some(0) {
+            let taken = Taken { recorder, intended: Some(arrivals.take()) };
+            if !self.wait_for(&taken).await {
+                return None;
+            }
+            let intended = taken.up()?;
+            match recorder.start_late(self.id, intended, skip_after) {
+                Takeup::Start(start) => return Some(Flight::new(recorder, intended, start)),
+                Takeup::Skip => self.takes_another(),
+                Takeup::Over => return None,
+            };
+        }
+        None
     }
 
     /// Waits for an arrival's time; false when the window ends before.
@@ -222,8 +170,9 @@ impl<'a> Client<'a> {
         let recorder = Arc::clone(&self.recorder);
         let mut next = if self.remaining == Some(0) { None } else { recorder.start() };
         while let Some(start) = next {
-            let flight = Flight { recorder: &recorder, intended: start, start, landed: false };
-            match self.transaction(&mut session, flight, true).await {
+            let flight = Flight::new(&recorder, start, start);
+            let script = self.interpreter.choose_script();
+            match self.transaction(&mut session, script, flight, true).await {
                 Ok(after) => next = after,
                 Err(stretch) => return stretch,
             }
@@ -237,15 +186,16 @@ impl<'a> Client<'a> {
     async fn transaction<S: Session>(
         &mut self,
         session: &mut S,
+        script: usize,
         flight: Flight<'_>,
         chained: bool,
     ) -> Result<Option<Instant>, Stretch> {
-        let script = self.interpreter.choose_script();
         let may_retry = self.level.settings.max_tries != 1;
         if may_retry {
             self.interpreter.save();
         }
         let (client, intended, start) = (self.id, flight.intended, flight.start);
+        let acquiring = self.acquiring;
         self.retried_at.clear();
         loop {
             self.samples.clear();
@@ -255,8 +205,16 @@ impl<'a> Client<'a> {
                 let next = self.takes_another() && chained;
                 let (outcome, statements) = (Outcome::Committed, &self.samples[..]);
                 let retried_at = &self.retried_at[..];
-                let sample =
-                    Sample { client, script, intended, start, outcome, retried_at, statements };
+                let sample = Sample {
+                    client,
+                    script,
+                    intended,
+                    start,
+                    acquiring,
+                    outcome,
+                    retried_at,
+                    statements,
+                };
                 return Ok(flight.land(&sample, next));
             };
             let (error, at, is_sql) = failure.parts();
@@ -274,8 +232,16 @@ impl<'a> Client<'a> {
             let (outcome, statements) = (Outcome::Failed { error: &error, at }, &[][..]);
             let goes_on = next && matches!(then, Then::GoOn);
             let retried_at = &self.retried_at[..];
-            let sample =
-                Sample { client, script, intended, start, outcome, retried_at, statements };
+            let sample = Sample {
+                client,
+                script,
+                intended,
+                start,
+                acquiring,
+                outcome,
+                retried_at,
+                statements,
+            };
             let after = flight.land(&sample, goes_on);
             return match then {
                 Then::GoOn => Ok(after),
@@ -301,6 +267,15 @@ impl<'a> Client<'a> {
         }
     }
 
+    /// Shows an error where that is asked for.
+    fn tell(&self, script: usize, tries: usize, error: &DbError) {
+        if let Some(tell) = self.level.settings.on_error {
+            let (client, script) =
+                (self.interpreter.client(), self.interpreter.script_name(script));
+            tell(&format!("client {client}, script {script}, try {tries}: {error}"));
+        }
+    }
+
     /// Decides what a failure means, and leaves the session outside any block.
     async fn settle<S: Session>(
         &mut self,
@@ -311,11 +286,7 @@ impl<'a> Client<'a> {
     ) -> Verdict {
         let settings = &self.level.settings;
         let tries = self.retried_at.len() + 1;
-        if let Some(tell) = settings.on_error {
-            let (client, script) =
-                (self.interpreter.client(), self.interpreter.script_name(script));
-            tell(&format!("client {client}, script {script}, try {tries}: {error}"));
-        }
+        self.tell(script, tries, &error);
         match error.kind() {
             ErrorKind::Cancelled if self.recorder.is_over() => return Verdict::Cancelled,
             ErrorKind::Lost => return Verdict::Failed { error, then: Then::Reconnect },
@@ -386,7 +357,11 @@ struct Flight<'r> {
     landed: bool,
 }
 
-impl Flight<'_> {
+impl<'r> Flight<'r> {
+    fn new(recorder: &'r Recorder, intended: Instant, start: Instant) -> Self {
+        Self { recorder, intended, start, landed: false }
+    }
+
     fn land(mut self, sample: &Sample<'_>, next: bool) -> Option<Instant> {
         self.landed = true;
         self.recorder.finish(sample, next)

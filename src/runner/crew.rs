@@ -11,7 +11,7 @@ use super::client::ClientEnd;
 use super::recorder::{Recorder, Window};
 use super::tally::{Shape, Tally};
 use super::worker::{Cancellers, Order, Report, Worker};
-use super::{ClientId, Length, Level, LossReason};
+use super::{ClientId, Length, Level, LossReason, Sessions};
 use crate::engine::{Canceller, DbError, Engine};
 
 /// What is cancelled gets so long to come back before it is abandoned.
@@ -68,6 +68,7 @@ impl<E: Engine> Crew<E> {
         let shape = Tally::new(Shape {
             scripts: level.workload.scripts.len(),
             statements: level.workload.statements.len(),
+            acquiring: level.settings.sessions != Sessions::Kept,
             open_loop: level.settings.rate.is_some(),
             latency_limit: level.settings.latency_limit,
         });

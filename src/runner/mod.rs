@@ -61,6 +61,15 @@ impl Length {
     }
 }
 
+/// How long a client keeps its session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Sessions {
+    /// As long as the connection lasts.
+    Kept,
+    /// For one transaction, which begins with connecting.
+    PerTransaction,
+}
+
 /// Everything that decides how a level is run.
 #[derive(Debug, Clone)]
 pub(crate) struct LevelSettings {
@@ -72,6 +81,7 @@ pub(crate) struct LevelSettings {
     /// How long a transaction may run on after the window before it is cancelled.
     pub(crate) grace: Duration,
     pub(crate) protocol: Protocol,
+    pub(crate) sessions: Sessions,
     /// Runs on every new connection of a client.
     pub(crate) session_sql: Vec<String>,
     pub(crate) seeds: seeds::Seeds,

@@ -54,6 +54,8 @@ pub(crate) struct Sample<'a> {
     pub(crate) intended: Instant,
     /// Start of the first try.
     pub(crate) start: Instant,
+    /// Of that time, what it took to come by a session; nothing where the client keeps its own.
+    pub(crate) acquiring: Option<Duration>,
     pub(crate) outcome: Outcome<'a>,
     /// What was tried again before the last try, in order: the statement at which each of the
     /// earlier tries failed, where it was at one.

@@ -17,6 +17,8 @@ pub(crate) struct Tally {
     shape: Shape,
     scripts: Vec<ScriptTally>,
     statements: Vec<StatementTally>,
+    /// What clients that do not keep their sessions took to come by one: of committed transactions.
+    acquiring: Option<Box<Histogram>>,
     /// Arrivals given up as too late.
     pub(crate) skipped: u64,
     /// Whether anything was recorded since the last `clear`.
@@ -28,6 +30,8 @@ pub(crate) struct Tally {
 pub(crate) struct Shape {
     pub(crate) scripts: usize,
     pub(crate) statements: usize,
+    /// Clients do not keep their sessions.
+    pub(crate) acquiring: bool,
     /// Response time and lag are recorded beside service time.
     pub(crate) open_loop: bool,
     /// Committed transactions over it are counted as late.
@@ -105,6 +109,7 @@ impl Tally {
             shape,
             scripts: vec![script; shape.scripts],
             statements: vec![StatementTally::default(); shape.statements],
+            acquiring: shape.acquiring.then(|| Box::new(Histogram::transactions())),
             skipped: 0,
             touched: false,
         }
@@ -139,6 +144,10 @@ impl Tally {
             Outcome::Committed => {
                 script.committed += 1;
                 script.latency.record(nanoseconds(end - sample.start));
+                if let (Some(histogram), Some(acquiring)) = (&mut self.acquiring, sample.acquiring)
+                {
+                    histogram.record(nanoseconds(acquiring));
+                }
                 let response = end - sample.intended;
                 if let Some(open) = &mut script.open {
                     open.response.record(nanoseconds(response));
@@ -171,6 +180,9 @@ impl Tally {
     pub(crate) fn merge(&mut self, other: &Self) {
         self.touched |= other.touched;
         self.skipped += other.skipped;
+        if let (Some(mine), Some(theirs)) = (&mut self.acquiring, &other.acquiring) {
+            mine.merge(theirs);
+        }
         for (mine, theirs) in self.scripts.iter_mut().zip(&other.scripts) {
             mine.committed += theirs.committed;
             mine.failed += theirs.failed;
@@ -203,6 +215,9 @@ impl Tally {
     pub(crate) fn clear(&mut self) {
         self.touched = false;
         self.skipped = 0;
+        if let Some(acquiring) = &mut self.acquiring {
+            acquiring.clear();
+        }
         for script in &mut self.scripts {
             script.committed = 0;
             script.failed = 0;
@@ -225,6 +240,11 @@ impl Tally {
                 latency.clear();
             }
         }
+    }
+
+    /// What clients that do not keep their sessions took to come by one.
+    pub(crate) fn acquiring(&self) -> Option<&Histogram> {
+        self.acquiring.as_deref()
     }
 
     /// The scripts, in the workload's order.

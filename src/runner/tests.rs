@@ -1,10 +1,10 @@
 //! Whole levels over the simulated database, in virtual time, with exact numbers.
 
 mod scale;
+mod sessions;
 
 use std::future::Future;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use proptest::prelude::*;
@@ -14,8 +14,8 @@ use super::arrivals::Rate;
 use super::crew::{Launch, StartError};
 use super::level::{Interval, Observer, Outcome, measure};
 use super::seeds::Seeds;
-use super::{Length, Level, LevelSettings};
-use crate::engine::sim::{Answer, Call, SET_UP, Sim};
+use super::{Length, Level, LevelSettings, Sessions};
+use crate::engine::sim::{Answer, Call, Sim};
 use crate::engine::{DbError, ErrorKind};
 use crate::plan::{Arrival, Protocol};
 use crate::script::Dialect;
@@ -51,6 +51,7 @@ pub(super) fn settings(clients: u32, length: Length) -> LevelSettings {
         interval: SECOND,
         grace: 5 * SECOND,
         protocol: Protocol::Prepared,
+        sessions: Sessions::Kept,
         session_sql: Vec::new(),
         seeds: Seeds::Own(1),
         scale: 1,
@@ -253,40 +254,6 @@ fn a_lost_connection_is_made_again() {
     assert!(outcome.lost.is_empty());
     assert!(outcome.total.committed() > 550);
     assert!(outcome.adds_up());
-}
-
-#[test]
-fn session_sql_runs_on_every_connection_and_its_refusal_after_a_loss_ends_the_client() {
-    let mut settings = settings(2, Length::Duration(3 * SECOND));
-    settings.session_sql = vec!["SET a = 1".to_owned()];
-    let set_up = Arc::new(AtomicU32::new(0));
-    let seen = Arc::clone(&set_up);
-    let (outcome, _) = run(settings, "SELECT 1;", move |call| {
-        if call.stmt == SET_UP {
-            seen.fetch_add(1, Ordering::Relaxed);
-            // The third connection is made again, the fourth as well, and is refused.
-            return if call.conn == 3 { fails(ErrorKind::Other, "42704") } else { takes(MS) };
-        }
-        let cut = call.conn < 2 && call.at > 2 * SECOND;
-        if cut { fails(ErrorKind::Lost, "57P01") } else { takes(10 * MS) }
-    });
-    assert_eq!(set_up.load(Ordering::Relaxed), 4);
-    assert_eq!((outcome.reconnects, outcome.lost.len()), (1, 1));
-    assert_eq!(outcome.lost[0].1.to_string(), "--session-sql \"SET a = 1\": planned (42704)");
-}
-
-#[test]
-fn session_sql_that_is_refused_at_the_start_measures_nothing() {
-    in_virtual_time(async {
-        let (_interrupt, never) = watch::channel(false);
-        let mut settings = settings(2, Length::Duration(SECOND));
-        settings.session_sql = vec!["SET a = 1".to_owned()];
-        let level = Level::new(workload("SELECT 1;"), settings);
-        let sim = Sim::new(|_| fails(ErrorKind::Other, "42704"));
-        let refused = measure(&sim, level, Launch::Here, never, &mut Seen::default()).await;
-        let Err(StartError::Client(error)) = refused else { panic!("{refused:?}") };
-        assert_eq!(error.to_string(), "--session-sql \"SET a = 1\": planned (42704)");
-    });
 }
 
 #[test]

@@ -11,8 +11,8 @@ use tokio::sync::{Semaphore, mpsc, watch};
 
 use super::client::{Client, ClientEnd};
 use super::recorder::Recorder;
-use super::{ClientId, Level, LossReason, connecting};
-use crate::engine::{DbError, Engine, Preparing};
+use super::{ClientId, Level, LossReason, Sessions, connecting};
+use crate::engine::{DbError, Engine, Preparing, Session};
 
 /// Connections that one worker opens at a time: a server that is slow to fork is not overrun.
 const CONNECTING_AT_ONCE: usize = 16;
@@ -163,6 +163,15 @@ impl<E: Engine> Worker<E> {
             match connecting::open(&*self.engine, &mut conn, level, Preparing::AtStart).await {
                 Ok(session) => session,
                 Err(error) => return self.start_failed(error),
+            }
+        };
+        let session = match self.level.settings.sessions {
+            Sessions::Kept => Some(session),
+            // It has shown that there is a server, and that it takes the statements.
+            Sessions::PerTransaction => {
+                session.close().await;
+                drop(conn);
+                None
             }
         };
         let _ = self.reports.send(Report::Ready);

@@ -271,6 +271,7 @@ impl Study {
             latency_ms: LatencyMs::from(whole.summary()),
             response_ms: self.rate.map(|_| LatencyMs::from(whole.summary())),
             lag_ms: self.rate.map(|_| LatencyMs::from(whole.summary())),
+            connect_ms: None,
             schedule_error_ms: None,
             failed: Failed {
                 total: u64::from(place.round == 1),

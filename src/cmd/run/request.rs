@@ -246,6 +246,7 @@ pub(crate) fn plan(args: &RunArgs, found: &Found<'_>) -> RunPlan {
         latency_limit: window.latency_limit.map(Span),
         rounds: window.rounds,
         workers: args.load.workers.unwrap_or_else(default_workers),
+        connect: args.sessions.connect,
         session_sql: args.sessions.session_sql.clone(),
         seed: found.choices.seed.value,
         pgbench_sequence: found.choices.seed.pgbench,

@@ -27,6 +27,8 @@ pub struct Load {
     pub warmup: Duration,
     /// The window.
     pub duration: Duration,
+    /// Every transaction has a new connection.
+    pub connect: bool,
     /// SQL that runs once on every new connection of a client.
     pub session_sql: Vec<String>,
     /// How the state of the tables is restored before a cell.
@@ -96,6 +98,7 @@ pub(super) struct LoadFile {
     clients: Spanned<Vec<u32>>,
     warmup: Option<Spanned<String>>,
     duration: Spanned<String>,
+    connect: Option<bool>,
     session_sql: Option<Vec<String>>,
     prepare: Option<Prepare>,
     cache: Option<Cache>,
@@ -137,6 +140,7 @@ pub(super) fn read(source: &Source<'_>, load: &LoadFile) -> Result<Load, StudyPl
         clients: clients.clone(),
         warmup,
         duration,
+        connect: load.connect.unwrap_or_default(),
         session_sql: load.session_sql.clone().unwrap_or_default(),
         prepare: load.prepare.unwrap_or(Prepare::Maintain),
         cache: load.cache.unwrap_or(Cache::AsIs),

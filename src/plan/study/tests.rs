@@ -48,7 +48,9 @@ fn the_example_is_a_plan() {
 #[test]
 fn what_the_example_leaves_out_is_a_plan_as_well() {
     let text = EXAMPLE.replace("/mnt/ext4", "/tmp").replace("/mnt/xfs", "/");
-    let plan = read(&text.replace("# session_sql", "session_sql")).unwrap();
+    let text = text.replace("# session_sql", "session_sql").replace("# connect", "connect");
+    let plan = read(&text).unwrap();
+    assert!(plan.load.connect);
     assert_eq!(plan.load.session_sql, ["SET synchronous_commit = off"]);
 }
 

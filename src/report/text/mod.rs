@@ -172,6 +172,11 @@ fn tables(summary: &Summary, groups: &[Group<'_>], width: usize) -> Vec<Vec<Stri
     if has_innodb_counters(summary) {
         last.push(titled("Per transaction, by InnoDB's counters", INNODB, service));
     }
+    if summary.runs.iter().any(|run| run.connect_ms.is_some()) {
+        let title = "Connecting: from the start of the transaction to the end of the login, part of its \
+                     latency";
+        last.insert(0, titled(title, LATENCY, |run| run.connect_ms));
+    }
     let open_loop = summary.runs.iter().any(|run| run.response_ms.is_some());
     if !open_loop
         && let Some(everything) = table::first_that_fits(EVERYTHING, groups, service, width)

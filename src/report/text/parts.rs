@@ -53,6 +53,9 @@ pub(super) fn measured(summary: &Summary, width: usize) -> Vec<String> {
         levels.push_str(&format!(" on {workers} {noun}"));
     }
     load.push(levels);
+    if run.connect_ms.is_some() {
+        load.push("a new connection for every transaction".to_owned());
+    }
     load.extend(asked(run));
     if rounds > 1 {
         load.push(plural(rounds, "round"));

@@ -11,6 +11,7 @@ fn recorder(warmup: Duration, length: Option<Duration>) -> (Recorder, Window) {
     let window = Window { start, end: length.map(|length| start + length), interval: SECOND };
     let recorder = Recorder::new(&Tally::new(Shape {
         scripts: 1,
+        acquiring: false,
         statements: 1,
         open_loop: false,
         latency_limit: None,
@@ -27,6 +28,7 @@ fn commit(recorder: &Recorder, start: Instant) {
             script: 0,
             intended: start,
             start,
+            acquiring: None,
             outcome,
             retried_at: &[],
             statements: &[],
@@ -99,6 +101,7 @@ async fn a_failure_is_counted_by_code_and_not_in_the_latency() {
             script: 0,
             intended: start,
             start,
+            acquiring: None,
             outcome,
             retried_at,
             statements: &[],
