@@ -311,6 +311,10 @@ pub(crate) struct WindowArgs {
     #[arg(long, value_name = "D", value_parser = seconds,
         allow_hyphen_values = true, conflicts_with = "transactions")]
     pub(crate) warmup: Option<Duration>,
+    /// Let clients begin one after the other, evenly spread over so long before the warm-up
+    #[arg(long, value_name = "D", value_parser = seconds, allow_hyphen_values = true,
+        conflicts_with_all = ["transactions", "rate"])]
+    pub(crate) ramp: Option<Duration>,
     /// Length of an interval of the time series, at least 100ms
     #[arg(long, short = 'P', visible_alias = "progress", value_name = "D", default_value = "1s",
         value_parser = interval,

@@ -67,6 +67,9 @@ pub struct RunPlan {
     /// Transactions of each client; absent when time is measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transactions: Option<u64>,
+    /// Clients begin one after the other, evenly spread over so long before the warm-up.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ramp: Option<Span>,
     /// Time before the window.
     pub warmup: Span,
     /// Length of an interval.
@@ -200,6 +203,7 @@ mod tests {
             clients,
             duration: seconds.map(|seconds| Span(Duration::from_secs(seconds))),
             transactions,
+            ramp: transactions.map(|_| Span(Duration::from_secs(3))),
             warmup: Span(Duration::from_millis(833)),
             interval: Span(Duration::from_millis(100)),
             rate_per_s: None,

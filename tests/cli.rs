@@ -49,6 +49,10 @@ const REFUSED: &[(&str, &[&str])] = &[
     ("init --fillfactor 300", &["--fillfactor", "300", "100"]),
     ("init --partitions x", &["--partitions", "\"x\"", "whole number"]),
     ("init --jobs two", &["--jobs", "two", "whole number"]),
+    ("run --clients 1 --ramp x", &["--ramp", "\"x\""]),
+    ("run --clients 1 --ramp 5s --transactions 10", &["--ramp", "--transactions"]),
+    ("run --clients 1 --ramp 5s --rate 10", &["--ramp", "--rate"]),
+    ("run --clients 1 --session-sql=", &["--session-sql", "empty"]),
     ("run --clients 1 -h localhost --target sqlite:x", &["--target"]),
     ("frobnicate", &["frobnicate"]),
 ];

@@ -138,6 +138,7 @@ fn full_run() -> Run {
         protocol: Protocol::Prepared,
         session_sql: vec![],
         rate_per_s: Some(1.0),
+        ramp_s: Some(1.0),
         duration_s: 1.0,
         asked_s: Some(1.0),
         asked_transactions: Some(1),

@@ -18,6 +18,7 @@ on_every_postgres![
     a_connection_for_every_transaction_as_in_pgbench,
     statements_are_prepared_as_they_are_reached_on_a_connection_of_one_transaction,
     session_sql_runs_for_every_transaction_that_connects,
+    clients_join_one_after_the_other,
 ];
 
 /// Runs dbload on a target; of `args` those that hold blanks are words of their own.
@@ -184,4 +185,22 @@ fn a_connection_for_every_transaction_on_sqlite() {
     let run = "run --script temp.sql -C -c 2 -t 20";
     let ended = dbload(&place, "sqlite:t.sqlite", run, &[]).expect_code(0);
     assert_eq!(number(ended.results().run(), "transactions"), 40);
+}
+
+fn clients_join_one_after_the_other(db: &Database) {
+    let place = Place::new();
+    db.sql("CREATE TABLE seen (client int, at timestamptz)");
+    let script = "INSERT INTO seen VALUES (:client_id, clock_timestamp());\n\\sleep 20 ms\n";
+    fs::write(place.path("seen.sql"), script).unwrap();
+    let run = "run --script seen.sql -c 4 --ramp 2s --warmup 0 -T 1";
+    let ended = dbload(&place, &db.url(), run, &[]).expect_code(0);
+    let order = "SELECT string_agg(client::text, '' ORDER BY first) FROM \
+                 (SELECT client, min(at) AS first FROM seen GROUP BY client) x";
+    assert_eq!(db.sql(order), "0123");
+    let results = ended.results();
+    results.assert_consistent();
+    assert_eq!(results.run()["ramp_s"], 2.0);
+    assert!(ended.stdout.contains("joining over 2 s"), "{ended}");
+    assert!(ended.stderr.contains("1s after 2s of ramp and 0s of warm-up"), "{ended}");
+    assert!(ended.stderr.contains("(ramp)") && !ended.stderr.contains("(warm-up)"), "{ended}");
 }

@@ -37,6 +37,8 @@ pub(crate) struct Watch<'a, 'r> {
     pub(crate) feeds: &'a Feeds,
     /// Transactions may be tried again.
     pub(crate) retries: bool,
+    /// While clients join.
+    pub(crate) ramp: Duration,
     /// There is a latency limit.
     pub(crate) limited: bool,
 }
@@ -53,7 +55,8 @@ impl Observer for Watch<'_, '_> {
 
     fn warming(&mut self, elapsed: Duration, tps: f64) {
         let seconds = elapsed.as_secs_f64();
-        self.talk.say(&format!("{seconds:7.1} s {:>9} tps  (warm-up)", format_tps(tps)));
+        let phase = if elapsed <= self.ramp { "ramp" } else { "warm-up" };
+        self.talk.say(&format!("{seconds:7.1} s {:>9} tps  ({phase})", format_tps(tps)));
         self.sweep.show(self.talk);
     }
 

@@ -78,6 +78,7 @@ pub(crate) fn run_of(frame: &Frame<'_>, outcome: &Outcome) -> Run {
         protocol: settings.protocol,
         session_sql: settings.session_sql.clone(),
         rate_per_s: settings.rate.map(|rate| rate.per_s),
+        ramp_s: (!settings.ramp.is_zero()).then_some(settings.ramp.as_secs_f64()),
         duration_s: seconds,
         asked_s: match settings.length {
             Length::Duration(asked) => Some(asked.as_secs_f64()),

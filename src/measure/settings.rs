@@ -1,5 +1,7 @@
 //! From a plan to the settings of one level.
 
+use std::time::Duration;
+
 use crate::plan::{Arrival, DEFAULT_DURATION, Protocol, RunPlan};
 use crate::rng::{PgbenchSeeds, Purpose, stream_seed};
 use crate::runner::arrivals::Rate;
@@ -28,6 +30,7 @@ pub(super) fn level(
         clients,
         workers: plan.workers,
         length,
+        ramp: plan.ramp.map_or(Duration::ZERO, |ramp| ramp.0),
         warmup: plan.warmup.0,
         interval: plan.interval.0,
         grace: plan.grace.0,

@@ -158,6 +158,7 @@ impl Sweep<'_> {
             ),
             feeds: self.feeds,
             retries: settings.max_tries != 1,
+            ramp: settings.ramp,
             limited: settings.latency_limit.is_some(),
             write_error: None,
             sweep: SweepClock::new(self.plan, number, of),
@@ -251,14 +252,15 @@ async fn beside<T>(
 pub(crate) struct SweepClock {
     number: usize,
     of: usize,
-    /// Of one level with its warm-up; unknown where transactions are counted.
+    /// Of one level with its ramp and its warm-up; unknown where transactions are counted.
     level: Option<Duration>,
     began: Instant,
 }
 
 impl SweepClock {
     fn new(plan: &RunPlan, number: usize, of: usize) -> Self {
-        let level = plan.duration.map(|duration| duration.0 + plan.warmup.0);
+        let ramp = plan.ramp.map_or(Duration::ZERO, |ramp| ramp.0);
+        let level = plan.duration.map(|duration| ramp + plan.warmup.0 + duration.0);
         Self { number, of, level, began: Instant::now() }
     }
 

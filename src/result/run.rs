@@ -39,6 +39,10 @@ pub struct Run {
     pub session_sql: Vec<String>,
     /// Transactions per second asked for; absent in a closed loop.
     pub rate_per_s: Option<f64>,
+    /// Time before the warm-up over which clients began, evenly spread; absent where all of them
+    /// began at once.
+    #[serde(default)]
+    pub ramp_s: Option<f64>,
     /// Length of the measured window.
     pub duration_s: f64,
     /// Length that was asked for; absent when a number of transactions was.
@@ -150,6 +154,7 @@ impl Run {
             protocol: Protocol::Simple,
             session_sql: Vec::new(),
             rate_per_s: None,
+            ramp_s: None,
             duration_s: 0.0,
             asked_s: None,
             asked_transactions: None,

@@ -160,7 +160,7 @@ impl<E: Engine> Crew<E> {
         let settings = &self.level.settings;
         let now = Instant::now();
         self.began = now;
-        let start = now + settings.warmup;
+        let start = now + settings.ramp + settings.warmup;
         if let Some(rate) = settings.rate {
             // Set once: a level begins once.
             let _ = self.level.arrivals.set(Arrivals::new(rate, now));
@@ -173,12 +173,17 @@ impl<E: Engine> Crew<E> {
         for recorder in &self.recorders {
             recorder.begin(window);
         }
-        self.orders.send_replace(Order::Go);
+        self.orders.send_replace(Order::Go(now));
         window
     }
 
     pub(super) fn is_over(&self) -> bool {
         self.ended >= self.level.settings.clients
+    }
+
+    /// Lets clients that have not begun yet go.
+    pub(super) fn call_off(&self) {
+        self.orders.send_replace(Order::Over);
     }
 
     /// Drops what still runs.

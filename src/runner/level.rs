@@ -32,7 +32,7 @@ const SILENCE: Duration = Duration::from_secs(1);
 pub(crate) trait Observer {
     /// All clients are connected; the warm-up begins.
     fn started(&mut self, connecting: Duration);
-    /// A second of the warm-up has passed; `tps` counts committed transactions in it.
+    /// A second of ramp and warm-up has passed; `tps` counts committed transactions in it.
     fn warming(&mut self, elapsed: Duration, tps: f64);
     /// The window began at `start`, by the wall clock.
     fn window(&mut self, start: SystemTime);
@@ -235,7 +235,7 @@ impl<E: Engine> Conductor<'_, E> {
 
     /// Lets the warm-up pass; true when a signal ended it.
     async fn warm_up(&mut self, interrupt: &mut watch::Receiver<bool>) -> bool {
-        let begin = self.window.start - self.crew.level.settings.warmup;
+        let begin = self.crew.began;
         let mut shown = 0;
         let mut tick = begin + Duration::from_secs(1);
         while Instant::now() < self.window.start && !self.nobody_is_left() && !self.must_abort() {
@@ -332,6 +332,7 @@ impl<E: Engine> Conductor<'_, E> {
         for recorder in &self.crew.recorders {
             recorder.end_at(end);
         }
+        self.crew.call_off();
     }
 
     /// Waits for the transactions that the window's end cut off; cancels, then abandons them.

@@ -76,6 +76,8 @@ pub(crate) struct LevelSettings {
     pub(crate) clients: u32,
     pub(crate) workers: u32,
     pub(crate) length: Length,
+    /// Clients begin one after the other, evenly spread over so long before the warm-up.
+    pub(crate) ramp: Duration,
     pub(crate) warmup: Duration,
     pub(crate) interval: Duration,
     /// How long a transaction may run on after the window before it is cancelled.
@@ -111,6 +113,11 @@ pub(crate) struct LevelSettings {
 }
 
 impl LevelSettings {
+    /// How long after the common start a client begins.
+    pub(crate) fn joins_after(&self, client: ClientId) -> Duration {
+        self.ramp.mul_f64(f64::from(client.0) / f64::from(self.clients))
+    }
+
     /// Whether a client goes on after `error`: its code or its kind is in the list.
     pub(crate) fn ignores(&self, error: &DbError) -> bool {
         let (code, kind) = (error.code(), error.kind().name());

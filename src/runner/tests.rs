@@ -47,6 +47,7 @@ pub(super) fn settings(clients: u32, length: Length) -> LevelSettings {
         clients,
         workers: 1,
         length,
+        ramp: Duration::ZERO,
         warmup: if length.transactions().is_some() { Duration::ZERO } else { SECOND },
         interval: SECOND,
         grace: 5 * SECOND,

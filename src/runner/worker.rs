@@ -8,6 +8,7 @@ use std::rc::Rc;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::{Semaphore, mpsc, watch};
+use tokio::time::{Instant, sleep_until};
 
 use super::client::{Client, ClientEnd};
 use super::recorder::Recorder;
@@ -22,8 +23,10 @@ const CONNECTING_AT_ONCE: usize = 16;
 pub(crate) enum Order {
     /// Connect and wait.
     Wait,
-    /// The window is set: begin.
-    Go,
+    /// The window is set: begin. This was the common start.
+    Go(Instant),
+    /// The window has ended before its time: who has not begun need not.
+    Over,
     /// Drop what still runs.
     Abandon,
 }
@@ -175,9 +178,19 @@ impl<E: Engine> Worker<E> {
             }
         };
         let _ = self.reports.send(Report::Ready);
-        let order = *order.wait_for(|order| *order != Order::Wait).await.ok()?;
-        if order == Order::Abandon {
-            return None;
+        let began = match *order.wait_for(|order| *order != Order::Wait).await.ok()? {
+            Order::Go(began) => began,
+            Order::Over => return Some(ClientEnd::Over),
+            Order::Wait | Order::Abandon => return None,
+        };
+        let joins = began + self.level.settings.joins_after(id);
+        if joins > began {
+            tokio::select! {
+                () = sleep_until(joins) => {}
+                _ = order.wait_for(|order| !matches!(order, Order::Go(_))) => {
+                    return Some(ClientEnd::Over);
+                }
+            }
         }
         let client =
             Client::new(&self.level, Arc::clone(&self.recorder), id, self.precise, self.is_alone());

@@ -248,31 +248,24 @@ impl Study {
         };
         let code = self.settings[0].0.clone();
         Run {
-            arm: self.arms[place.arm].clone(),
-            round: place.round,
             workload: place.workload.to_owned(),
             scale: Some(100),
             tables: None,
             table_size: None,
-            clients: place.clients,
             workers: 1,
             worker_shares: Vec::new(),
             protocol: Protocol::Prepared,
-            session_sql: Vec::new(),
             rate_per_s: self.rate,
             duration_s: seconds,
             asked_s: Some(seconds),
             asked_transactions: None,
             transactions,
-            tps,
             ci_tps: Some([tps * 0.99, tps * 1.01]),
             ess: Some(30.0),
             hlog: Some(log),
             latency_ms: LatencyMs::from(whole.summary()),
             response_ms: self.rate.map(|_| LatencyMs::from(whole.summary())),
             lag_ms: self.rate.map(|_| LatencyMs::from(whole.summary())),
-            connect_ms: None,
-            schedule_error_ms: None,
             failed: Failed {
                 total: u64::from(place.round == 1),
                 by_code: [(code.clone(), u64::from(place.round == 1))].into(),
@@ -312,6 +305,7 @@ impl Study {
             warnings: if place.round == 1 { self.warnings.clone() } else { vec![] },
             complete: true,
             unknown: vec![],
+            ..Run::of_rate(&self.arms[place.arm], place.round, place.clients, tps)
         }
     }
 

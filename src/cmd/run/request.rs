@@ -236,6 +236,7 @@ pub(crate) fn plan(args: &RunArgs, found: &Found<'_>) -> RunPlan {
         clients: args.load.clients.0.clone(),
         duration: duration.map(Span),
         transactions: window.transactions,
+        ramp: window.ramp.filter(|ramp| !ramp.is_zero()).map(Span),
         warmup: Span(whole_ms(warmup)),
         interval: Span(window.interval),
         rate_per_s: window.rate,
@@ -302,11 +303,15 @@ pub(crate) fn default_workers() -> u32 {
 pub(crate) fn window_in_words(plan: &RunPlan) -> String {
     match (plan.transactions, plan.duration) {
         (Some(transactions), _) => format!("{transactions} transactions per client"),
-        (None, Some(duration)) => format!(
-            "{} after {} of warm-up",
-            units::format_duration(duration.0),
-            units::format_duration(plan.warmup.0)
-        ),
+        (None, Some(duration)) => {
+            let ramp = plan.ramp.map(|ramp| units::format_duration(ramp.0) + " of ramp and ");
+            format!(
+                "{} after {}{} of warm-up",
+                units::format_duration(duration.0),
+                ramp.unwrap_or_default(),
+                units::format_duration(plan.warmup.0)
+            )
+        }
         (None, None) => String::new(),
     }
 }

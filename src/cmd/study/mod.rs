@@ -109,7 +109,8 @@ fn outline(plan: &StudyPlan, steps: &Steps, order: &[Cell]) -> String {
     }
     let workloads = u32::try_from(steps.names.len()).unwrap_or(u32::MAX);
     let load = &plan.load;
-    let measuring = (load.warmup + load.duration).saturating_mul(workloads);
+    let measuring =
+        (load.ramp.unwrap_or_default() + load.warmup + load.duration).saturating_mul(workloads);
     let each = plan.settle + measuring + AROUND_A_CELL;
     let cells = u32::try_from(order.len()).unwrap_or(u32::MAX);
     if let [_, _, ..] = &steps.names[..] {
@@ -343,6 +344,7 @@ impl Study<'_> {
         args.sessions.connect = load.connect;
         args.sessions.session_sql.clone_from(&load.session_sql);
         args.window.duration = Some(load.duration);
+        args.window.ramp = load.ramp;
         args.window.warmup = Some(load.warmup);
         args.results.out = Some(self.gathering.folder.path().join(folder));
         Ok(args)

@@ -23,6 +23,8 @@ pub struct Load {
     pub table_size: Option<Size<u64>>,
     /// Client counts.
     pub clients: Vec<u32>,
+    /// Clients begin evenly spread over so long before the warm-up.
+    pub ramp: Option<Duration>,
     /// Before the window.
     pub warmup: Duration,
     /// The window.
@@ -96,6 +98,7 @@ pub(super) struct LoadFile {
     tables: Option<Spanned<u32>>,
     table_size: Option<Spanned<u64>>,
     clients: Spanned<Vec<u32>>,
+    ramp: Option<Spanned<String>>,
     warmup: Option<Spanned<String>>,
     duration: Spanned<String>,
     connect: Option<bool>,
@@ -138,6 +141,7 @@ pub(super) fn read(source: &Source<'_>, load: &LoadFile) -> Result<Load, StudyPl
         tables: size(source, load.tables.as_ref(), "tables", "sysbench makes 1")?,
         table_size: size(source, load.table_size.as_ref(), "table_size", "sysbench: 10000")?,
         clients: clients.clone(),
+        ramp: load.ramp.as_ref().map(|ramp| source.duration(ramp)).transpose()?,
         warmup,
         duration,
         connect: load.connect.unwrap_or_default(),

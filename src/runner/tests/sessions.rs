@@ -1,7 +1,8 @@
 //! How clients come by their sessions, in virtual time.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use tokio::sync::watch;
 
@@ -73,6 +74,44 @@ fn a_refused_connection_is_a_failed_transaction_and_the_client_tries_again() {
     let [outage] = outcome.outages[..] else { panic!("{:?}", outcome.outages) };
     assert_eq!((outage.clients, outcome.reconnects), (2, 2));
     assert!(outcome.adds_up() && outcome.total.committed() > 100);
+}
+
+#[test]
+fn clients_join_evenly_over_the_ramp_and_the_window_comes_after_it() {
+    let mut settings = settings(4, Length::Duration(3 * SECOND));
+    settings.ramp = 8 * SECOND;
+    let began: Arc<Mutex<Vec<Option<Duration>>>> = Arc::new(Mutex::new(vec![None; 4]));
+    let seen = Arc::clone(&began);
+    let (outcome, intervals) = run(settings, "SELECT 1;", move |call| {
+        seen.lock().unwrap()[call.conn as usize].get_or_insert(call.at);
+        takes(10 * MS)
+    });
+    assert_eq!(*began.lock().unwrap(), [0, 2, 4, 6].map(|s| Some(Duration::from_secs(s))));
+    // A second of warm-up comes between; then all four do 100 a second.
+    assert_eq!(outcome.measured, 3 * SECOND);
+    assert_eq!(intervals.iter().map(|row| row.1).collect::<Vec<_>>(), [400, 400, 400]);
+    assert!(outcome.adds_up());
+}
+
+#[test]
+fn an_interrupt_in_the_ramp_ends_at_once() {
+    in_virtual_time(async {
+        let (interrupt, interrupted) = watch::channel(false);
+        tokio::task::spawn_local(async move {
+            tokio::time::sleep(SECOND).await;
+            interrupt.send_replace(true);
+            std::future::pending::<()>().await;
+        });
+        let mut settings = settings(100, Length::Duration(SECOND));
+        settings.ramp = 3600 * SECOND;
+        let level = Level::new(workload("SELECT 1;"), settings);
+        let sim = Sim::new(|_| takes(10 * MS));
+        let begin = tokio::time::Instant::now();
+        let seen = &mut Seen::default();
+        let outcome = measure(&sim, level, Launch::Here, interrupted, seen).await.unwrap();
+        assert!(outcome.interrupted && outcome.lost.is_empty());
+        assert!(begin.elapsed() < 2 * SECOND, "{:?}", begin.elapsed());
+    });
 }
 
 #[test]
