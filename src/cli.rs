@@ -250,6 +250,9 @@ pub(crate) struct LoadArgs {
     /// How statements travel [default: prepared]
     #[arg(long, short = 'M', value_name = "PROTOCOL")]
     pub(crate) protocol: Option<ProtocolArg>,
+    /// Send each transaction as one pipeline: one round trip (PostgreSQL)
+    #[arg(long)]
+    pub(crate) pipeline: bool,
     /// Scale factor: with --init of the tables, without it the value of :scale for scripts
     #[arg(long, short = 's', value_name = "N", value_parser = scale,
         allow_hyphen_values = true)]

@@ -87,6 +87,9 @@ pub struct RunPlan {
     pub rounds: u32,
     /// Threads that the clients of a network database are spread over.
     pub workers: u32,
+    /// Each transaction is sent as one pipeline.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub pipeline: bool,
     /// Every transaction has a new connection.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub connect: bool,
@@ -211,6 +214,7 @@ mod tests {
             latency_limit: None,
             rounds: 2,
             workers: 1,
+            pipeline: true,
             connect: true,
             session_sql: vec!["SET a = 'b'".to_owned()],
             seed: 7,

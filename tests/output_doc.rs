@@ -136,6 +136,7 @@ fn full_run() -> Run {
         workers: 1,
         worker_shares: vec![WorkerShare { transactions: 1, busy: Some(1.0) }],
         protocol: Protocol::Prepared,
+        pipeline: true,
         session_sql: vec![],
         rate_per_s: Some(1.0),
         ramp_s: Some(1.0),

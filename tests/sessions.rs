@@ -5,6 +5,11 @@
 mod common;
 
 use std::fs;
+use std::io::{self, Read, Write};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
 
 use common::on_every_postgres;
 use common::postgres::Database;
@@ -19,6 +24,9 @@ on_every_postgres![
     statements_are_prepared_as_they_are_reached_on_a_connection_of_one_transaction,
     session_sql_runs_for_every_transaction_that_connects,
     clients_join_one_after_the_other,
+    a_pipelined_transaction_is_one_round_trip,
+    a_pipeline_is_said_and_never_compared_silently,
+    deadlocks_within_a_pipeline_are_tried_again,
 ];
 
 /// Runs dbload on a target; of `args` those that hold blanks are words of their own.
@@ -203,4 +211,142 @@ fn clients_join_one_after_the_other(db: &Database) {
     assert!(ended.stdout.contains("joining over 2 s"), "{ended}");
     assert!(ended.stderr.contains("1s after 2s of ramp and 0s of warm-up"), "{ended}");
     assert!(ended.stderr.contains("(ramp)") && !ended.stderr.contains("(warm-up)"), "{ended}");
+}
+
+/// Counts the Sync messages of all clients that come to a PostgreSQL server through it: each is a
+/// round trip.
+struct Counting {
+    port: u16,
+    syncs: Arc<AtomicU64>,
+}
+
+impl Counting {
+    fn new(server: String) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let syncs = Arc::new(AtomicU64::new(0));
+        let counted = Arc::clone(&syncs);
+        thread::spawn(move || {
+            for client in listener.incoming() {
+                let (client, server) = (client.unwrap(), TcpStream::connect(&server).unwrap());
+                let (mut back, mut to_client) =
+                    (server.try_clone().unwrap(), client.try_clone().unwrap());
+                thread::spawn(move || {
+                    let _ = io::copy(&mut back, &mut to_client);
+                    let _ = to_client.shutdown(Shutdown::Both);
+                });
+                let counted = Arc::clone(&counted);
+                thread::spawn(move || forward(client, server, &counted));
+            }
+        });
+        Self { port, syncs }
+    }
+
+    /// Sync messages since the last call.
+    fn syncs(&self) -> u64 {
+        self.syncs.swap(0, Ordering::Relaxed)
+    }
+}
+
+fn forward(mut client: TcpStream, mut server: TcpStream, syncs: &AtomicU64) -> Option<()> {
+    // The first message has no tag.
+    let mut tag = None;
+    loop {
+        let mut length = [0; 4];
+        client.read_exact(&mut length).ok()?;
+        let mut body = vec![0; usize::try_from(u32::from_be_bytes(length)).ok()?.checked_sub(4)?];
+        client.read_exact(&mut body).ok()?;
+        if tag == Some(b'S') {
+            syncs.fetch_add(1, Ordering::Relaxed);
+        }
+        server.write_all(&[tag.as_slice(), &length, &body].concat()).ok()?;
+        let mut next = [0];
+        client.read_exact(&mut next).ok()?;
+        tag = Some(next[0]);
+    }
+}
+
+fn a_pipelined_transaction_is_one_round_trip(db: &Database) {
+    let place = Place::new();
+    dbload(&place, &db.url(), "init --scale 1", &[]).expect_code(0);
+    let url = db.url();
+    let server = url.split(['@', '/']).find(|part| part.contains("127.0.0.1:")).unwrap();
+    let counting = Counting::new(server.to_owned());
+    let url = url.replace(server, &format!("127.0.0.1:{}", counting.port)) + "?sslmode=disable";
+    let round_trips = |options: &str| {
+        let mut counts = [0; 2];
+        for (count, transactions) in counts.iter_mut().zip([10, 60]) {
+            let run = format!("run -n --no-monitor -c 1 -t {transactions} {options}");
+            let results = dbload(&place, &url, &run, &[]).expect_code(0).results();
+            results.assert_consistent();
+            assert_eq!(number(results.run(), "transactions"), transactions);
+            *count = counting.syncs();
+        }
+        counts[1] - counts[0]
+    };
+    assert_eq!(round_trips("-M prepared"), 50 * 7);
+    assert_eq!(round_trips("-M prepared --pipeline"), 50);
+    assert_eq!(round_trips("-M extended --pipeline"), 50);
+    assert_eq!(round_trips("-M extended --pipeline --connect"), 50);
+    assert_eq!(db.rows("pgbench_history"), 4 * 70);
+    dbload(&place, &db.url(), "verify", &[]).expect_code(0);
+}
+
+fn a_pipeline_is_said_and_never_compared_silently(db: &Database) {
+    let place = Place::new();
+    dbload(&place, &db.url(), "init --scale 1", &[]).expect_code(0);
+    let run = "run -c 1,2 -t 50 --out";
+    let ended = dbload(&place, &db.url(), &format!("{run} piped --pipeline"), &[]).expect_code(0);
+    let said = "tpcb-like, scale 1, prepared statements, pipelined: one round trip a transaction";
+    assert!(ended.stdout.replace("\n          ", " ").contains(said), "{ended}");
+    let results = ended.results();
+    results.assert_consistent();
+    let run_of = &results.runs()[1];
+    assert_eq!((number(run_of, "transactions"), &run_of["pipeline"]), (100, &true.into()));
+    for statement in run_of["statements"].as_array().unwrap() {
+        assert_eq!(number(statement, "count"), 100, "{statement}");
+        // BEGIN and END have no rows.
+        let rows = if statement["text"].as_str().unwrap().len() < 6 { 0 } else { 100 };
+        assert_eq!(number(statement, "rows"), rows, "{statement}");
+    }
+    dbload(&place, &db.url(), &format!("{run} plain"), &[]).expect_code(0);
+    let refused = place.dbload(&["compare", "piped", "plain"]).expect_code(1);
+    let words = ["pipeline: ", "one round trip for each transaction", "a round trip for each"];
+    assert!(words.iter().all(|word| refused.stderr.contains(word)), "{refused}");
+}
+
+fn deadlocks_within_a_pipeline_are_tried_again(db: &Database) {
+    let place = Place::new();
+    db.sql("CREATE TABLE pair (id int PRIMARY KEY, n int); INSERT INTO pair VALUES (1, 0), (2, 0)");
+    let script = "\\set one random(1, 2)\nBEGIN;\n\
+                  UPDATE pair SET n = n + 1 WHERE id = :one;\nSELECT pg_sleep(0.002);\n\
+                  UPDATE pair SET n = n + 1 WHERE id = 3 - :one;\nEND;\n";
+    fs::write(place.path("pair.sql"), script).unwrap();
+    let run = "run --script pair.sql -c 4 -t 25 --max-tries 100 --pipeline --session-sql";
+    let sql = "SET deadlock_timeout = '10ms'";
+    let words: Vec<&str> = run.split(' ').chain([sql, "--target"]).collect();
+    let results = place.dbload(&[words, vec![&db.url()]].concat()).expect_code(0).results();
+    results.assert_consistent();
+    assert_eq!(db.sql("SELECT string_agg(n::text, ' ') FROM pair"), "100 100");
+    assert!(number(results.run(), "retries") > 0, "no deadlock: {}", results.run());
+}
+
+#[test]
+fn what_cannot_be_one_pipeline_is_refused_with_its_reason() {
+    let place = Place::new();
+    let refused = |script: &str, url: &str, options: &str, words: &[&str]| {
+        fs::write(place.path("s.sql"), script).unwrap();
+        let run = format!("run --script s.sql -c 1 -t 1 --pipeline {options}");
+        dbload(&place, url, &run, &[]).expect_refusal(&[&["--pipeline"], words].concat());
+    };
+    // Nothing is connected to.
+    let pg = "postgres://nobody@127.0.0.1:1/none";
+    refused("SELECT 1 AS a \\gset\nSELECT :a;\n", pg, "", &["script s ", "\\gset"]);
+    refused("SELECT 1;\n\\sleep 1 s\n", pg, "", &["\\sleep"]);
+    refused("\\startpipeline\nSELECT 1;\n\\endpipeline\n", pg, "", &["of its own"]);
+    refused("SELECT 1\\; SELECT 2;\n", pg, "", &["simple protocol only", "\\;"]);
+    refused("SELECT 1;\n", pg, "-M simple", &["simple protocol has no pipelines"]);
+    refused("SELECT 1;\n", pg, "--connect", &["--protocol extended"]);
+    refused("SELECT 1;\n", "mysql://nobody@127.0.0.1:1/none", "", &["PostgreSQL", "mysql"]);
+    refused("SELECT 1;\n", "sqlite:none", "", &["PostgreSQL", "sqlite"]);
 }

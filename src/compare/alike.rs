@@ -12,17 +12,26 @@ struct Term {
     of: fn(&Run) -> Option<String>,
 }
 
-const TERMS: [Term; 9] = [
+const TERMS: [Term; 10] = [
     Term { name: "workload", of: |run| (!run.workload.is_empty()).then(|| run.workload.clone()) },
     Term { name: "scale", of: scale },
     Term { name: "script", of: scripts },
     Term { name: "duration", of: duration },
     Term { name: "protocol", of: |run| run.knows("protocol").then(|| run.protocol.to_string()) },
+    Term { name: "pipeline", of: pipeline },
     Term { name: "connections", of: connections },
     Term { name: "session SQL", of: session_sql },
     Term { name: "rate", of: rate },
     Term { name: "latency limit", of: |run| Some(on_off(run.late.is_some())) },
 ];
+
+fn pipeline(run: &Run) -> Option<String> {
+    // Nothing is known of the script where nothing is known of the protocol.
+    run.knows("protocol").then(|| match run.pipeline {
+        true => "one round trip for each transaction".to_owned(),
+        false => "none (a round trip for each statement)".to_owned(),
+    })
+}
 
 fn connections(run: &Run) -> Option<String> {
     run.knows("connect_ms").then(|| match run.connect_ms {

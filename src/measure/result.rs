@@ -76,6 +76,7 @@ pub(crate) fn run_of(frame: &Frame<'_>, outcome: &Outcome) -> Run {
         },
         worker_shares: worker_shares(frame, outcome),
         protocol: settings.protocol,
+        pipeline: settings.pipeline,
         session_sql: settings.session_sql.clone(),
         rate_per_s: settings.rate.map(|rate| rate.per_s),
         ramp_s: (!settings.ramp.is_zero()).then_some(settings.ramp.as_secs_f64()),

@@ -35,6 +35,7 @@ pub(super) fn level(
         interval: plan.interval.0,
         grace: plan.grace.0,
         protocol,
+        pipeline: plan.pipeline,
         sessions: if plan.connect { Sessions::PerTransaction } else { Sessions::Kept },
         session_sql: plan.session_sql.clone(),
         seeds,

@@ -5,13 +5,14 @@ use crate::result::comparison::Comparison;
 use crate::result::{Run, Summary};
 
 /// The columns of a report of runs.
-pub const RUN_COLUMNS: [&str; 27] = [
+pub const RUN_COLUMNS: [&str; 28] = [
     "arm",
     "round",
     "workload",
     "clients",
     "workers",
     "protocol",
+    "pipeline",
     "duration_s",
     "transactions",
     "tps",
@@ -62,7 +63,7 @@ fn table<const N: usize>(columns: &[&str; N], rows: impl Iterator<Item = [String
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-fn run_cells(run: &Run) -> [String; 27] {
+fn run_cells(run: &Run) -> [String; 28] {
     let known = |field: &str, text: String| if run.knows(field) { text } else { String::new() };
     let ms = |figure: Option<f64>| figure.map_or_else(String::new, |figure| figure.to_string());
     let latency = run.latency_ms;
@@ -75,6 +76,7 @@ fn run_cells(run: &Run) -> [String; 27] {
         run.clients.to_string(),
         known("workers", run.workers.to_string()),
         known("protocol", run.protocol.to_string()),
+        known("protocol", run.pipeline.to_string()),
         known("duration_s", run.duration_s.to_string()),
         known("transactions", run.transactions.to_string()),
         run.tps.to_string(),

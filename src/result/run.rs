@@ -34,6 +34,9 @@ pub struct Run {
     pub worker_shares: Vec<WorkerShare>,
     /// How statements travelled.
     pub protocol: Protocol,
+    /// Each transaction was sent as one pipeline: one round trip.
+    #[serde(default)]
+    pub pipeline: bool,
     /// SQL that every connection of a client began with.
     #[serde(default)]
     pub session_sql: Vec<String>,
@@ -152,6 +155,7 @@ impl Run {
             workers: 0,
             worker_shares: Vec::new(),
             protocol: Protocol::Simple,
+            pipeline: false,
             session_sql: Vec::new(),
             rate_per_s: None,
             ramp_s: None,

@@ -83,6 +83,8 @@ pub(crate) struct LevelSettings {
     /// How long a transaction may run on after the window before it is cancelled.
     pub(crate) grace: Duration,
     pub(crate) protocol: Protocol,
+    /// Each script of the workload is one pipeline.
+    pub(crate) pipeline: bool,
     pub(crate) sessions: Sessions,
     /// Runs on every new connection of a client.
     pub(crate) session_sql: Vec<String>,

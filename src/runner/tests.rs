@@ -52,6 +52,7 @@ pub(super) fn settings(clients: u32, length: Length) -> LevelSettings {
         interval: SECOND,
         grace: 5 * SECOND,
         protocol: Protocol::Prepared,
+        pipeline: false,
         sessions: Sessions::Kept,
         session_sql: Vec::new(),
         seeds: Seeds::Own(1),

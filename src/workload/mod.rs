@@ -1,6 +1,7 @@
 //! A workload: weighted scripts compiled for one engine, with the text they came from.
 
 pub mod builtin;
+mod pipelined;
 pub mod source;
 
 use std::collections::HashSet;
@@ -67,6 +68,8 @@ pub struct CompileOptions {
     /// The user asked for extended or prepared protocol (`-M`), so that more variables in a
     /// statement than it takes are an error rather than a reason for simple protocol.
     pub prepared_asked: bool,
+    /// Each script is one pipeline.
+    pub pipeline: bool,
     /// The tables that a set `sbtest:{table}` has; not known before the database is looked at.
     pub tables: Option<TableCount>,
 }
@@ -146,6 +149,9 @@ impl Workload {
         let is_set = |slot: &Slot| variables.is_assigned(*slot) || stored.contains(slot);
         note_unknown_variables(&mut compiled, &statements, &variables, is_set);
         check_table_sets(&compiled, &variables, is_set)?;
+        if options.pipeline {
+            pipeline_each(&mut compiled, options.dialect)?;
+        }
 
         let mut values = vec![Value::Undefined; variables.names().len()];
         let mut user_defined = vec![false; values.len()];
@@ -320,6 +326,23 @@ fn note_unknown_variables(
             format!("line {}: nothing sets the variable :{name}{near}", statement.line)
         });
     }
+}
+
+/// Makes one pipeline of each script.
+fn pipeline_each(scripts: &mut [WorkloadScript], dialect: Dialect) -> Result<(), ScriptError> {
+    let refused = |message| ScriptError::without_place("--pipeline", message);
+    if dialect != Dialect::Postgres {
+        let name = dialect.name();
+        return Err(refused(format!(
+            "it needs PostgreSQL: {name} answers each statement before the next"
+        )));
+    }
+    for script in scripts {
+        let refused =
+            |why| refused(format!("the script {} cannot be sent as one: {why}", script.name));
+        script.program = pipelined::pipelined(script).map_err(refused)?;
+    }
+    Ok(())
 }
 
 /// Refuses a table that is chosen by a variable which nothing sets.

@@ -13,7 +13,7 @@ use super::engines::{OnEngine, on_engine};
 use super::signals::Signals;
 use super::tables::init_plan;
 use super::{Exit, targets, this_program};
-use crate::cli::{LoadArgs, RunArgs};
+use crate::cli::{LoadArgs, ProtocolArg, RunArgs};
 use crate::engine::{Engine, ServerFacts};
 use crate::measure::{Feeds, Sweep, Upkeep, environment};
 use crate::plan::{Protocol, RunPlan};
@@ -98,6 +98,15 @@ impl<'a> Job<'a> {
     ) -> anyhow::Result<Self> {
         if args.tables.replace && !args.init {
             bail!("--replace is of no use without --init");
+        }
+        if args.load.pipeline
+            && args.sessions.connect
+            && args.load.protocol != Some(ProtocolArg::Extended)
+        {
+            bail!(
+                "--pipeline with --connect needs --protocol extended: each new connection would \
+                 prepare its statements one by one before it could send them as one"
+            );
         }
         let dialect = named.target.dialect();
         let workloads = request::workloads(&args.load, dialect, None)?;

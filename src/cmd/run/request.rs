@@ -46,6 +46,9 @@ pub(crate) fn workloads(
     dialect: Dialect,
     tables: Option<TableCount>,
 ) -> anyhow::Result<Workloads> {
+    if args.pipeline && args.protocol == Some(ProtocolArg::Simple) {
+        bail!("--pipeline: simple protocol has no pipelines: give --protocol extended or prepared");
+    }
     let options = CompileOptions {
         dialect,
         defines: args.define.clone(),
@@ -53,7 +56,8 @@ pub(crate) fn workloads(
         prepared_asked: matches!(
             args.protocol,
             Some(ProtocolArg::Extended | ProtocolArg::Prepared)
-        ),
+        ) || args.pipeline,
+        pipeline: args.pipeline,
         tables,
     };
     let data_dir = args.data_dir.as_deref();
@@ -247,6 +251,7 @@ pub(crate) fn plan(args: &RunArgs, found: &Found<'_>) -> RunPlan {
         latency_limit: window.latency_limit.map(Span),
         rounds: window.rounds,
         workers: args.load.workers.unwrap_or_else(default_workers),
+        pipeline: args.load.pipeline,
         connect: args.sessions.connect,
         session_sql: args.sessions.session_sql.clone(),
         seed: found.choices.seed.value,

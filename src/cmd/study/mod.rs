@@ -341,6 +341,7 @@ impl Study<'_> {
         args.load.sequence = group.sequence.clone();
         args.load.clients = ClientLevels(vec![cell.clients]);
         args.load.seed = Some(self.plan.seed.wrapping_add(u64::from(cell.round) - 1));
+        args.load.pipeline = load.pipeline;
         args.sessions.connect = load.connect;
         args.sessions.session_sql.clone_from(&load.session_sql);
         args.window.duration = Some(load.duration);

@@ -60,6 +60,7 @@ pub(super) fn read(plan: &StudyPlan) -> anyhow::Result<Steps> {
         has_files |= step.parts.iter().any(|part| matches!(part, Part::File(_)));
         let mut args = default_run()?.load;
         args.sequence = vec![step.parts.clone()];
+        args.pipeline = plan.load.pipeline;
         let refused = |error: anyhow::Error| plan.refusal(step.line, format!("{error:#}"));
         let mut found: Option<Needs> = None;
         for dialect in &dialects {

@@ -29,6 +29,8 @@ pub struct Load {
     pub warmup: Duration,
     /// The window.
     pub duration: Duration,
+    /// Each transaction is sent as one pipeline.
+    pub pipeline: bool,
     /// Every transaction has a new connection.
     pub connect: bool,
     /// SQL that runs once on every new connection of a client.
@@ -101,6 +103,7 @@ pub(super) struct LoadFile {
     ramp: Option<Spanned<String>>,
     warmup: Option<Spanned<String>>,
     duration: Spanned<String>,
+    pipeline: Option<bool>,
     connect: Option<bool>,
     session_sql: Option<Vec<String>>,
     prepare: Option<Prepare>,
@@ -144,6 +147,7 @@ pub(super) fn read(source: &Source<'_>, load: &LoadFile) -> Result<Load, StudyPl
         ramp: load.ramp.as_ref().map(|ramp| source.duration(ramp)).transpose()?,
         warmup,
         duration,
+        pipeline: load.pipeline.unwrap_or_default(),
         connect: load.connect.unwrap_or_default(),
         session_sql: load.session_sql.clone().unwrap_or_default(),
         prepare: load.prepare.unwrap_or(Prepare::Maintain),

@@ -240,7 +240,7 @@ fn load(results: &Results, groups: &Groups<'_>) -> Vec<Fact> {
             "rounds",
             format!("{}, {} in all", groups.rounds, plural(summary.runs.len() as u64, "run")),
         ),
-        fact("protocol", distinct(|run| run.knows("protocol").then(|| run.protocol.to_string()))),
+        fact("protocol", distinct(|run| run.knows("protocol").then(|| protocol(run)))),
         fact(
             "load",
             match rate.is_empty() {
@@ -257,6 +257,10 @@ fn load(results: &Results, groups: &Groups<'_>) -> Vec<Fact> {
         facts.insert(1, fact("scale", scale));
     }
     facts
+}
+
+fn protocol(run: &crate::result::Run) -> String {
+    format!("{}{}", run.protocol, if run.pipeline { ", pipelined" } else { "" })
 }
 
 fn storage_of(results: &Results, arm: &Arm) -> Option<Storage> {

@@ -110,7 +110,8 @@ fn workload(run: &Run) -> Option<String> {
         }
         _ => String::new(),
     };
-    (!run.workload.is_empty()).then(|| format!("{}{size}{protocol}", run.workload))
+    let pipeline = if run.pipeline { ", pipelined: one round trip a transaction" } else { "" };
+    (!run.workload.is_empty()).then(|| format!("{}{size}{protocol}{pipeline}", run.workload))
 }
 
 /// How long a run was to be.
