@@ -127,11 +127,34 @@ struct StorageFile {
     dir: PathBuf,
 }
 
+/// A value with its unit. A bare number is read, too: what it lacks is said where it is used.
+#[derive(Debug, Deserialize)]
+#[serde(from = "Bare")]
+struct WithUnit(String);
+
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "expected a value with its unit, such as \"10s\" or \"3%\"")]
+enum Bare {
+    Text(String),
+    Whole(i64),
+    Fraction(f64),
+}
+
+impl From<Bare> for WithUnit {
+    fn from(bare: Bare) -> Self {
+        Self(match bare {
+            Bare::Text(text) => text,
+            Bare::Whole(number) => number.to_string(),
+            Bare::Fraction(number) => number.to_string(),
+        })
+    }
+}
+
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ProbeFile {
     fio: bool,
-    duration: Option<Spanned<String>>,
+    duration: Option<Spanned<WithUnit>>,
     size_mb: Option<Spanned<u32>>,
 }
 
@@ -140,11 +163,11 @@ struct ProbeFile {
 struct PlanFile {
     rounds: Option<Spanned<u32>>,
     seed: Option<u64>,
-    margin: Option<Spanned<String>>,
+    margin: Option<Spanned<WithUnit>>,
     baseline: Option<Spanned<String>>,
     #[serde(default)]
     aa: bool,
-    settle: Option<Spanned<String>>,
+    settle: Option<Spanned<WithUnit>>,
     out: Option<PathBuf>,
     load: load::LoadFile,
     probe: Option<Spanned<ProbeFile>>,
@@ -188,9 +211,9 @@ impl Source<'_> {
     }
 
     /// A time, with its unit.
-    fn duration(&self, value: &Spanned<String>) -> Result<Duration, StudyPlanError> {
-        let text = value.get_ref();
-        if text.bytes().all(|b| b.is_ascii_digit()) {
+    fn duration(&self, value: &Spanned<WithUnit>) -> Result<Duration, StudyPlanError> {
+        let WithUnit(text) = value.get_ref();
+        if text.bytes().all(|b| b.is_ascii_digit() || b == b'.') {
             let why = format!("\"{text}\" has no unit: write \"{text}s\" for seconds");
             return Err(self.error(&value.span(), why));
         }
@@ -218,8 +241,8 @@ pub fn parse(file: &Path, text: &str) -> Result<StudyPlan, StudyPlanError> {
     };
     let margin = match &plan.margin {
         None => DEFAULT_MARGIN,
-        Some(text) => parse_percent(text.get_ref())
-            .map_err(|error| source.error(&text.span(), error.to_string()))?,
+        Some(margin) => parse_percent(&margin.get_ref().0)
+            .map_err(|error| source.error(&margin.span(), error.to_string()))?,
     };
     let settle = plan.settle.as_ref().map_or(Ok(Duration::from_secs(1)), |s| source.duration(s))?;
     let load = load::read(&source, &plan.load)?;
@@ -375,16 +398,30 @@ fn check_name<'a>(
     Ok(())
 }
 
-/// The message of the TOML reader, with a suggestion for a slip of the finger.
+/// The message of the TOML reader in words of the plan, with a suggestion for a slip of the finger.
 fn understandable(message: &str) -> String {
-    let Some(rest) = message.strip_prefix("unknown field `") else { return message.to_owned() };
-    let mut quoted = rest.split('`').step_by(2);
+    let mut quoted = message.split('`').skip(1).step_by(2);
+    if message.starts_with("missing field") {
+        let name = quoted.next().unwrap_or_default();
+        return match name {
+            "server" | "storage" => format!("no [[{name}]]: add one"),
+            "load" => "no [load]: add it, with clients and duration".to_owned(),
+            _ => format!("{name} is missing"),
+        };
+    }
+    let is_unknown = message.starts_with("unknown field") || message.starts_with("unknown variant");
+    if !is_unknown {
+        return message.replace("expected u32", WHOLE).replace("expected u64", WHOLE);
+    }
     let given = quoted.next().unwrap_or_default();
-    let known: Vec<&str> = rest.split('`').skip(2).step_by(2).collect();
+    let known: Vec<&str> = quoted.collect();
     let hint = nearest(given, known.iter().copied())
-        .map_or_else(String::new, |name| format!("; did you mean \"{name}\"?"));
-    format!("unknown key \"{given}\"{hint} Known here: {}", known.join(", "))
+        .map_or_else(|| ".".to_owned(), |name| format!("; did you mean \"{name}\"?"));
+    let what = if message.starts_with("unknown field") { "key" } else { "value" };
+    format!("unknown {what} \"{given}\"{hint} Known here: {}", known.join(", "))
 }
+
+const WHOLE: &str = "expected a whole number";
 
 #[cfg(test)]
 mod tests;

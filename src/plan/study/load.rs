@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::{Source, StudyPlanError};
+use super::{Source, StudyPlanError, WithUnit};
 
 /// The workload when the plan says nothing.
 const DEFAULT_WORKLOAD: &str = "tpcb-like";
@@ -100,9 +100,9 @@ pub(super) struct LoadFile {
     tables: Option<Spanned<u32>>,
     table_size: Option<Spanned<u64>>,
     clients: Spanned<Vec<u32>>,
-    ramp: Option<Spanned<String>>,
-    warmup: Option<Spanned<String>>,
-    duration: Spanned<String>,
+    ramp: Option<Spanned<WithUnit>>,
+    warmup: Option<Spanned<WithUnit>>,
+    duration: Spanned<WithUnit>,
     pipeline: Option<bool>,
     connect: Option<bool>,
     session_sql: Option<Vec<String>>,
