@@ -1,13 +1,16 @@
 //! A socket whose reads and writes block the thread, for a client that has its thread to itself:
-//! two system calls for a statement, where an event loop needs a third and its own book-keeping.
+//! without an event loop's own book-keeping, and on TCP with two system calls for a statement.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::TcpStream;
+use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 /// So long a call blocks at most: a run that is abandoned is left so late.
@@ -17,6 +20,8 @@ const LONGEST_WAIT: Duration = Duration::from_millis(50);
 /// waited for the longest time, and once in 256 reads.
 pub(crate) struct Blocking<S> {
     socket: S,
+    /// Waits in `poll` before it receives.
+    polls: bool,
     /// Reads since the last turn.
     reads: u8,
 }
@@ -28,18 +33,29 @@ impl Blocking<TcpStream> {
         socket.set_nonblocking(false)?;
         socket.set_read_timeout(Some(LONGEST_WAIT))?;
         socket.set_write_timeout(Some(LONGEST_WAIT))?;
-        Ok(Self { socket, reads: 0 })
+        Ok(Self { socket, polls: false, reads: 0 })
     }
 }
 
 impl Blocking<UnixStream> {
-    /// Takes over a socket that does not block.
+    /// Takes over a socket that does not block. A `recv` on it would be woken twice: by the answer,
+    /// and before that by the room that the server makes when it takes what was sent.
     pub(super) fn unix(socket: tokio::net::UnixStream) -> io::Result<Self> {
         let socket = socket.into_std()?;
         socket.set_nonblocking(false)?;
         socket.set_read_timeout(Some(LONGEST_WAIT))?;
         socket.set_write_timeout(Some(LONGEST_WAIT))?;
-        Ok(Self { socket, reads: 0 })
+        Ok(Self { socket, polls: true, reads: 0 })
+    }
+}
+
+/// Waits for something to receive, for the longest time at most.
+fn is_readable(socket: &impl AsFd) -> io::Result<bool> {
+    let limit = Timespec { tv_sec: 0, tv_nsec: LONGEST_WAIT.subsec_nanos().into() };
+    match poll(&mut [PollFd::new(socket, PollFlags::IN)], Some(&limit)) {
+        Ok(ready) => Ok(ready > 0),
+        Err(Errno::INTR) => Ok(false),
+        Err(error) => Err(error.into()),
     }
 }
 
@@ -51,7 +67,7 @@ fn after_a_turn<T>(cx: &mut Context<'_>) -> Poll<T> {
     Poll::Pending
 }
 
-impl<S: Read + Unpin> AsyncRead for Blocking<S> {
+impl<S: Read + AsFd + Unpin> AsyncRead for Blocking<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -59,6 +75,9 @@ impl<S: Read + Unpin> AsyncRead for Blocking<S> {
     ) -> Poll<io::Result<()>> {
         self.reads = self.reads.wrapping_add(1);
         if self.reads == 0 {
+            return after_a_turn(cx);
+        }
+        if self.polls && !is_readable(&self.socket)? {
             return after_a_turn(cx);
         }
         loop {
