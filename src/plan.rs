@@ -93,6 +93,9 @@ pub struct RunPlan {
     /// Every transaction has a new connection.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub connect: bool,
+    /// Clients share so many connections; absent where each has its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pool: Option<u32>,
     /// SQL that runs once on every new connection of a client.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub session_sql: Vec<String>,
@@ -216,6 +219,7 @@ mod tests {
             workers: 1,
             pipeline: true,
             connect: true,
+            pool: Some(2),
             session_sql: vec!["SET a = 'b'".to_owned()],
             seed: 7,
             pgbench_sequence: false,

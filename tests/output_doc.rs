@@ -152,6 +152,8 @@ fn full_run() -> Run {
         response_ms: Some(latency),
         lag_ms: Some(latency),
         connect_ms: Some(latency),
+        pool: Some(1),
+        pool_wait_ms: Some(latency),
         schedule_error_ms: Some(latency),
         failed: Failed {
             total: 1,

@@ -9,6 +9,11 @@ pub(crate) struct SessionArgs {
     /// Make a new connection for every transaction, within its latency
     #[arg(long, short = 'C')]
     pub(crate) connect: bool,
+    /// Let all clients share so many connections, which wait for one for every transaction
+    /// (PostgreSQL)
+    #[arg(long, value_name = "N", conflicts_with = "connect", allow_negative_numbers = true,
+        value_parser = super::whole::<u32>(1..=100_000))]
+    pub(crate) pool: Option<u32>,
     /// Run SQL once on every new connection of a client, before its first transaction; may be
     /// repeated
     #[arg(long, value_name = "SQL", value_parser = sql, allow_hyphen_values = true)]

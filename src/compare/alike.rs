@@ -34,9 +34,10 @@ fn pipeline(run: &Run) -> Option<String> {
 }
 
 fn connections(run: &Run) -> Option<String> {
-    run.knows("connect_ms").then(|| match run.connect_ms {
-        None => "one for each client".to_owned(),
-        Some(_) => "a new one for every transaction".to_owned(),
+    run.knows("connect_ms").then(|| match (run.connect_ms, run.pool) {
+        (_, Some(connections)) => format!("a pool of {connections}"),
+        (Some(_), None) => "a new one for every transaction".to_owned(),
+        (None, None) => "one for each client".to_owned(),
     })
 }
 

@@ -46,6 +46,10 @@ pub(crate) trait Engine: Sized + Send + Sync + 'static {
     /// Cancels what a connection is doing, from another thread.
     type Canceller: Canceller;
 
+    /// Gets ready for a level; each of its workers calls it before its clients connect.
+    async fn begin(&self, _workload: &Workload, _protocol: Protocol) -> Result<(), DbError> {
+        Ok(())
+    }
     /// Connects a client.
     async fn connect(&self) -> Result<Self::Conn, DbError>;
     /// Connects a client that has its thread to itself, so that its statements may block it.
@@ -257,6 +261,19 @@ impl DbError {
     /// empty when there is none. `text` never holds a password.
     pub(crate) fn new(kind: ErrorKind, code: impl Into<String>, text: impl Into<String>) -> Self {
         Self(Box::new(DbErrorParts { kind, code: code.into(), text: text.into() }))
+    }
+
+    /// The same, as the failure of a user's session SQL.
+    pub(crate) fn in_session_sql(&self, sql: &str) -> Self {
+        let text = format!("--session-sql \"{sql}\": {}", self.text());
+        Self::new(self.kind(), self.code(), text)
+    }
+
+    /// Session SQL that leaves a block open.
+    pub(crate) fn open_block_of_session_sql(sql: &str) -> Self {
+        let text = "it leaves a transaction block open, in which every transaction would run: end \
+                    it with COMMIT";
+        Self::new(ErrorKind::Other, "", text).in_session_sql(sql)
     }
 
     /// The kind of failure.

@@ -8,7 +8,7 @@ use tokio::time::Instant;
 use super::feeds::{LogKind, TransactionLog};
 use super::monitor::{HostWatch, ServerWatch};
 use super::observe::Place;
-use crate::report::histograms::{CONNECT, RESPONSE, SERVICE, statement_tag};
+use crate::report::histograms::{RESPONSE, SERVICE, statement_tag};
 use crate::report::{FolderError, HistogramLog, ResultFolder};
 use crate::result::Event;
 use crate::result::counters::{HostCounters, ServerCounters};
@@ -26,6 +26,8 @@ const EVENTS: &str = "events.jsonl";
 pub(crate) struct Records<'a> {
     place: Place,
     workload: &'a Workload,
+    /// Tag of what clients took to come by their sessions.
+    acquiring: &'static str,
     start: SystemTime,
     histograms: Option<HistogramLog>,
     /// Both absent with `--no-monitor`.
@@ -62,6 +64,7 @@ impl<'a> Records<'a> {
     pub(super) fn new(
         place: Place,
         workload: &'a Workload,
+        acquiring: &'static str,
         host: Option<HostWatch<'a>>,
         server: Option<ServerWatch>,
         log_kind: Option<LogKind>,
@@ -69,6 +72,7 @@ impl<'a> Records<'a> {
         Self {
             place,
             workload,
+            acquiring,
             start: SystemTime::now(),
             histograms: None,
             host,
@@ -130,7 +134,7 @@ impl<'a> Records<'a> {
         open: Option<&OpenTally>,
     ) {
         if let Some(log) = &mut self.histograms {
-            let written = append(log, self.workload, interval, latency, open);
+            let written = append(log, self.workload, self.acquiring, interval, latency, open);
             self.note(written);
         }
         let (start_s, length_s) = (interval.start.as_secs_f64(), interval.length.as_secs_f64());
@@ -247,6 +251,7 @@ fn event(place: &Place, start: SystemTime, found: Found, text: Option<String>) -
 fn append(
     log: &mut HistogramLog,
     workload: &Workload,
+    acquiring: &str,
     interval: &Interval<'_>,
     latency: &Histogram,
     open: Option<&OpenTally>,
@@ -262,7 +267,7 @@ fn append(
     let transactions = [
         (SERVICE, Some(latency)),
         (RESPONSE, open.map(|open| &open.response)),
-        (CONNECT, interval.tally.acquiring()),
+        (acquiring, interval.tally.acquiring()),
     ];
     let transactions = transactions.into_iter().filter_map(|(tag, latency)| Some((tag, latency?)));
     let statements = statements.iter().map(|(tag, latency)| (tag.as_str(), *latency));

@@ -10,7 +10,7 @@ use crate::result::warning::Warning;
 use crate::runner::level::{Outcome, WorkerPart};
 use crate::runner::outages;
 use crate::runner::tally::Tally;
-use crate::runner::{Length, LevelSettings};
+use crate::runner::{Length, LevelSettings, Sessions};
 use crate::script::program::StatementKind;
 use crate::stats::histogram::Histogram;
 use crate::stats::precision::{mean_interval, too_short};
@@ -61,6 +61,7 @@ pub(crate) fn run_of(frame: &Frame<'_>, outcome: &Outcome) -> Run {
     let checkpoint_s = frame.checkpoint_s.filter(|_| writes(workload, total));
     let reasons = too_short(seconds, interval.as_ref(), variance.dip_period_s, checkpoint_s);
     warnings.extend(reasons.into_iter().map(Warning::TooShort));
+    let (connect_ms, pool, pool_wait_ms) = acquiring(settings, total);
     Run {
         arm: place.arm.clone(),
         round: place.round,
@@ -94,7 +95,9 @@ pub(crate) fn run_of(frame: &Frame<'_>, outcome: &Outcome) -> Run {
         latency_ms: latency_ms(&latency),
         response_ms: open.as_ref().map(|open| latency_ms(&open.response)),
         lag_ms: open.as_ref().map(|open| latency_ms(&open.lag)),
-        connect_ms: total.acquiring().map(latency_ms),
+        connect_ms,
+        pool,
+        pool_wait_ms,
         schedule_error_ms: outcome.open.as_ref().map(|open| latency_ms(&open.wake)),
         failed: failed(total),
         retried: total.retried(),
@@ -137,6 +140,19 @@ fn worker_shares(frame: &Frame<'_>, outcome: &Outcome) -> Vec<WorkerShare> {
             .map(|cpu| cpu.as_secs_f64() / part.watched.as_secs_f64()),
     };
     outcome.workers.iter().map(share).collect()
+}
+
+/// What connecting took, the pool, and what waiting for it took.
+fn acquiring(
+    settings: &LevelSettings,
+    total: &Tally,
+) -> (Option<LatencyMs>, Option<u32>, Option<LatencyMs>) {
+    let took = total.acquiring().map(latency_ms);
+    match settings.sessions {
+        Sessions::Kept => (None, None, None),
+        Sessions::PerTransaction => (took, None, None),
+        Sessions::Pooled(connections) => (None, Some(connections), took),
+    }
 }
 
 fn outages(found: &[outages::Outage]) -> Vec<Outage> {

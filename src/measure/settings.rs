@@ -36,7 +36,11 @@ pub(super) fn level(
         grace: plan.grace.0,
         protocol,
         pipeline: plan.pipeline,
-        sessions: if plan.connect { Sessions::PerTransaction } else { Sessions::Kept },
+        sessions: match (plan.pool, plan.connect) {
+            (Some(connections), _) => Sessions::Pooled(connections),
+            (None, true) => Sessions::PerTransaction,
+            (None, false) => Sessions::Kept,
+        },
         session_sql: plan.session_sql.clone(),
         seeds,
         rate: plan.rate_per_s.map(|per_s| Rate {

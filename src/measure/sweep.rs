@@ -14,6 +14,7 @@ use super::{Feeds, Interrupt, MeasureError, settings};
 use crate::engine::{Engine, ServerFacts};
 use crate::host::HostMonitor;
 use crate::plan::RunPlan;
+use crate::report::histograms::{CONNECT, POOL_WAIT};
 use crate::report::live::RunHeading;
 use crate::report::{ResultFolder, Talk};
 use crate::result::{Summary, Warning};
@@ -152,6 +153,7 @@ impl Sweep<'_> {
             records: Records::new(
                 place.clone(),
                 workload,
+                if self.plan.pool.is_some() { POOL_WAIT } else { CONNECT },
                 host,
                 self.plan.monitor.then_some(server),
                 self.feeds.log,

@@ -23,6 +23,9 @@ pub const RESPONSE: &str = "txn.response";
 /// Connecting, where every transaction does.
 pub const CONNECT: &str = "txn.connect";
 
+/// Waiting for a connection of the pool.
+pub const POOL_WAIT: &str = "txn.pool_wait";
+
 /// Steps in which a percentile table halves the distance to 100 %, as the plotters expect it.
 const TICKS_PER_HALF_DISTANCE: u32 = 5;
 const NS_PER_MS: f64 = 1e6;

@@ -72,6 +72,12 @@ pub struct Run {
     /// transaction has a new connection.
     #[serde(default)]
     pub connect_ms: Option<LatencyMs>,
+    /// Connections that all clients shared; absent where each had its own.
+    #[serde(default)]
+    pub pool: Option<u32>,
+    /// Waiting for a connection of the pool: of committed transactions, and part of their latency.
+    #[serde(default)]
+    pub pool_wait_ms: Option<LatencyMs>,
     /// How late a client that waited for an arrival woke up: dbload's own error. Only with a rate.
     pub schedule_error_ms: Option<LatencyMs>,
     /// Transactions that ended in an error.
@@ -171,6 +177,8 @@ impl Run {
             response_ms: None,
             lag_ms: None,
             connect_ms: None,
+            pool: None,
+            pool_wait_ms: None,
             schedule_error_ms: None,
             failed: Failed::default(),
             retried: 0,

@@ -68,6 +68,8 @@ pub(crate) enum Sessions {
     Kept,
     /// For one transaction, which begins with connecting.
     PerTransaction,
+    /// For one transaction, which begins with waiting for one of so many connections.
+    Pooled(u32),
 }
 
 /// Everything that decides how a level is run.

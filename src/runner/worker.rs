@@ -88,6 +88,11 @@ impl<E: Engine> Worker<E> {
     /// Runs the worker's clients to their ends on the current runtime.
     pub(crate) async fn run(self, thread: Option<i32>) {
         let _ = self.reports.send(Report::WorkerStarted { worker: self.index, thread });
+        let settings = &self.level.settings;
+        if let Err(error) = self.engine.begin(&self.level.workload, settings.protocol).await {
+            let _ = self.reports.send(Report::StartFailed(error));
+            return;
+        }
         let worker = Rc::new(self);
         let places = Rc::new(Semaphore::new(CONNECTING_AT_ONCE));
         // Woken from another thread, the runtime takes one client for every 31 that run already, and
@@ -171,7 +176,7 @@ impl<E: Engine> Worker<E> {
         let session = match self.level.settings.sessions {
             Sessions::Kept => Some(session),
             // It has shown that there is a server, and that it takes the statements.
-            Sessions::PerTransaction => {
+            Sessions::PerTransaction | Sessions::Pooled(_) => {
                 session.close().await;
                 drop(conn);
                 None

@@ -2,6 +2,7 @@
 
 mod feeds;
 mod request;
+mod sessions;
 mod several;
 mod tables;
 
@@ -9,11 +10,11 @@ use std::sync::Arc;
 
 use anyhow::{Context, bail};
 
-use super::engines::{OnEngine, on_engine};
+use super::engines::{OnEngine, Pooling, on_engine};
 use super::signals::Signals;
 use super::tables::init_plan;
 use super::{Exit, targets, this_program};
-use crate::cli::{LoadArgs, ProtocolArg, RunArgs};
+use crate::cli::{LoadArgs, RunArgs};
 use crate::engine::{Engine, ServerFacts};
 use crate::measure::{Feeds, Sweep, Upkeep, environment};
 use crate::plan::{Protocol, RunPlan};
@@ -99,18 +100,10 @@ impl<'a> Job<'a> {
         if args.tables.replace && !args.init {
             bail!("--replace is of no use without --init");
         }
-        if args.load.pipeline
-            && args.sessions.connect
-            && args.load.protocol != Some(ProtocolArg::Extended)
-        {
-            bail!(
-                "--pipeline with --connect needs --protocol extended: each new connection would \
-                 prepare its statements one by one before it could send them as one"
-            );
-        }
         let dialect = named.target.dialect();
         let workloads = request::workloads(&args.load, dialect, None)?;
         let choices = request::choices(&args.load, &workloads)?;
+        sessions::check(args, dialect, &workloads, &choices)?;
         let schema = tables::schema(&choices, &workloads);
         if args.init && schema == Schema::Tpcb && args.load.scale.is_none() {
             bail!("run --init needs a scale: add --scale N (1 is 100,000 accounts)");
@@ -140,6 +133,7 @@ impl<'a> Job<'a> {
     /// signal came.
     async fn make_ready<E: Engine>(&mut self, engine: &Arc<E>) -> anyhow::Result<Option<Ready>> {
         let most = self.args.load.clients.0.iter().copied().max().unwrap_or(0);
+        let most = self.args.sessions.pool.unwrap_or(most);
         let workers = self.args.load.workers.unwrap_or_else(request::default_workers);
         allow_files::<E>(most, workers)?;
         let prepared = self.signals.or_interrupted(prepare(self.args, engine, self.sql, self.talk));
@@ -147,8 +141,12 @@ impl<'a> Job<'a> {
         let Prepared { facts, found } = prepared?;
         if let Some(max) = facts.clients_max.filter(|max| *max < most) {
             bail!(
-                "{most} clients: the server accepts {max} connections of this user: take fewer \
-                 clients, or raise its max_connections"
+                "{} the server accepts {max} connections of this user: take fewer \
+                 clients, or raise its max_connections",
+                match self.args.sessions.pool {
+                    Some(pool) => format!("--pool {pool}:"),
+                    None => format!("{most} clients:"),
+                }
             );
         }
         let scale = self.scale(found.as_ref())?;
@@ -392,6 +390,10 @@ struct Ready {
 struct MakeReady<'a>(Job<'a>);
 
 impl OnEngine for MakeReady<'_> {
+    fn pooling(&self) -> Option<Pooling> {
+        self.0.pooling()
+    }
+
     async fn on<E: Engine>(mut self, engine: Arc<E>) -> anyhow::Result<Exit> {
         let ready = self.0.make_ready(&engine).await?;
         Ok(ready.map_or(Exit::Interrupted, |_| Exit::Complete))
@@ -399,6 +401,12 @@ impl OnEngine for MakeReady<'_> {
 }
 
 impl OnEngine for Job<'_> {
+    fn pooling(&self) -> Option<Pooling> {
+        let sessions = &self.args.sessions;
+        let connections = sessions.pool?;
+        Some(Pooling { connections, session_sql: sessions.session_sql.clone() })
+    }
+
     async fn on<E: Engine>(mut self, engine: Arc<E>) -> anyhow::Result<Exit> {
         let mut folder = self.folder()?;
         match self.measure(&engine, &mut folder).await {

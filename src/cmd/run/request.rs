@@ -250,9 +250,14 @@ pub(crate) fn plan(args: &RunArgs, found: &Found<'_>) -> RunPlan {
         }),
         latency_limit: window.latency_limit.map(Span),
         rounds: window.rounds,
-        workers: args.load.workers.unwrap_or_else(default_workers),
+        // The connections of a pool belong to one.
+        workers: match args.sessions.pool {
+            Some(_) => 1,
+            None => args.load.workers.unwrap_or_else(default_workers),
+        },
         pipeline: args.load.pipeline,
         connect: args.sessions.connect,
+        pool: args.sessions.pool,
         session_sql: args.sessions.session_sql.clone(),
         seed: found.choices.seed.value,
         pgbench_sequence: found.choices.seed.pgbench,

@@ -343,6 +343,7 @@ impl Study<'_> {
         args.load.seed = Some(self.plan.seed.wrapping_add(u64::from(cell.round) - 1));
         args.load.pipeline = load.pipeline;
         args.sessions.connect = load.connect;
+        args.sessions.pool = load.pool.map(|pool| pool.value);
         args.sessions.session_sql.clone_from(&load.session_sql);
         args.window.duration = Some(load.duration);
         args.window.ramp = load.ramp;

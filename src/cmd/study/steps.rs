@@ -52,6 +52,7 @@ pub(super) fn read(plan: &StudyPlan) -> anyhow::Result<Steps> {
             dialects.push(dialect);
         }
     }
+    check_pool(plan, &dialects)?;
     let mut groups: Vec<Group> = Vec::new();
     let mut names: Vec<String> = Vec::new();
     let mut tables: Vec<Schema> = Vec::new();
@@ -85,6 +86,20 @@ pub(super) fn read(plan: &StudyPlan) -> anyhow::Result<Steps> {
     }
     let sizes = sizes(plan, &tables, has_files)?;
     Ok(Steps { groups, sizes, names })
+}
+
+/// A pool that could not be kept is refused before anything is loaded.
+fn check_pool(plan: &StudyPlan, dialects: &[Dialect]) -> anyhow::Result<()> {
+    let load = &plan.load;
+    let Some(pool) = load.pool else { return Ok(()) };
+    let why = if dialects.iter().any(|dialect| *dialect != Dialect::Postgres) {
+        "pool: it needs PostgreSQL, on every server of the plan"
+    } else if load.connect || load.pipeline {
+        "pool: it goes neither with connect nor with pipeline: remove one"
+    } else {
+        return Ok(());
+    };
+    Err(plan.refusal(pool.line, why).into())
 }
 
 /// The workloads of a list, or the one.

@@ -45,7 +45,8 @@ impl AdminPool {
     /// A pool without connections yet.
     pub(crate) fn new(connector: Connector) -> Self {
         let config = ManagerConfig { recycling_method: RecyclingMethod::Custom(RECYCLE.into()) };
-        let manager = Manager::from_connect(Config::new(), PoolConnector(connector), config);
+        let connector = PoolConnector::new(connector, Vec::new());
+        let manager = Manager::from_connect(Config::new(), connector, config);
         let pool = Pool::builder(manager)
             .max_size(POOL_CONNECTIONS)
             .wait_timeout(Some(POOL_WAIT))
@@ -75,8 +76,35 @@ impl fmt::Debug for AdminPool {
     }
 }
 
-/// Makes the pool's connections by the rules that all connections follow.
-struct PoolConnector(Connector);
+/// Makes a pool's connections by the rules that all connections follow.
+pub(super) struct PoolConnector {
+    connector: Connector,
+    session_sql: Vec<String>,
+}
+
+impl PoolConnector {
+    /// One whose connections begin with `session_sql`.
+    pub(super) fn new(connector: Connector, session_sql: Vec<String>) -> Self {
+        Self { connector, session_sql }
+    }
+
+    async fn make(&self) -> Result<(Client, JoinHandle<()>), DbError> {
+        let made = self.connector.connect_client().await?;
+        for sql in &self.session_sql {
+            let done = made.0.batch_execute(sql).await.map_err(|error| from_driver(&error));
+            done.map_err(|error| error.in_session_sql(sql))?;
+        }
+        if let Some(sql) = self.session_sql.last() {
+            // In a block time stands still.
+            let look = "SELECT 1 WHERE now() <> statement_timestamp()";
+            let found = made.0.simple_query(look).await.map_err(|error| from_driver(&error))?;
+            if found.iter().any(|message| matches!(message, SimpleQueryMessage::Row(_))) {
+                return Err(DbError::open_block_of_session_sql(sql));
+            }
+        }
+        Ok(made)
+    }
+}
 
 type Connecting<'a> = Pin<
     Box<dyn Future<Output = Result<(Client, JoinHandle<()>), tokio_postgres::Error>> + Send + 'a>,
@@ -85,7 +113,7 @@ type Connecting<'a> = Pin<
 impl Connect for PoolConnector {
     fn connect(&self, _: &Config) -> Connecting<'_> {
         Box::pin(async move {
-            match self.0.connect_client().await {
+            match self.make().await {
                 Ok(made) => Ok(made),
                 Err(error) => Err(to_backend(error).await),
             }
@@ -102,7 +130,7 @@ async fn to_backend(error: DbError) -> tokio_postgres::Error {
 }
 
 /// The error that `to_backend` took in, or any other of the driver's.
-fn from_backend(error: &tokio_postgres::Error) -> DbError {
+pub(super) fn from_backend(error: &tokio_postgres::Error) -> DbError {
     let cause =
         std::error::Error::source(error).and_then(|cause| cause.downcast_ref::<io::Error>());
     match cause.and_then(io::Error::get_ref).and_then(|inner| inner.downcast_ref::<DbError>()) {

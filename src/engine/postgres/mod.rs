@@ -4,6 +4,7 @@
 pub(crate) mod admin;
 pub(crate) mod connect;
 pub(crate) mod error;
+mod pooled;
 mod session;
 pub(crate) mod stream;
 mod tls;
@@ -18,6 +19,8 @@ use super::{Canceller, DbError, Engine, Preparing};
 use crate::plan::Protocol;
 use crate::script::Dialect;
 use crate::workload::Workload;
+pub(crate) use pooled::PooledPostgres;
+
 use admin::{AdminPool, PgAdmin};
 use connect::Connector;
 use error::lost;

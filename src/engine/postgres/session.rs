@@ -251,7 +251,7 @@ fn write_display(value: &Value, out: &mut impl fmt::Write) {
 }
 
 /// The text that the server converts to the parameter's type.
-fn write_text(value: &Value, out: &mut BytesMut) {
+pub(super) fn write_text(value: &Value, out: &mut BytesMut) {
     match value {
         Value::Int(value) => out.extend_from_slice(itoa::Buffer::new().format(*value).as_bytes()),
         Value::Text(text) => out.extend_from_slice(text.as_bytes()),

@@ -33,6 +33,8 @@ pub struct Load {
     pub pipeline: bool,
     /// Every transaction has a new connection.
     pub connect: bool,
+    /// Clients share so many connections.
+    pub pool: Option<Size<u32>>,
     /// SQL that runs once on every new connection of a client.
     pub session_sql: Vec<String>,
     /// How the state of the tables is restored before a cell.
@@ -105,6 +107,7 @@ pub(super) struct LoadFile {
     duration: Spanned<WithUnit>,
     pipeline: Option<bool>,
     connect: Option<bool>,
+    pool: Option<Spanned<u32>>,
     session_sql: Option<Vec<String>>,
     prepare: Option<Prepare>,
     cache: Option<Cache>,
@@ -149,6 +152,7 @@ pub(super) fn read(source: &Source<'_>, load: &LoadFile) -> Result<Load, StudyPl
         duration,
         pipeline: load.pipeline.unwrap_or_default(),
         connect: load.connect.unwrap_or_default(),
+        pool: size(source, load.pool.as_ref(), "pool", "connections that all clients share")?,
         session_sql: load.session_sql.clone().unwrap_or_default(),
         prepare: load.prepare.unwrap_or(Prepare::Maintain),
         cache: load.cache.unwrap_or(Cache::AsIs),

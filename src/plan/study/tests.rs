@@ -50,8 +50,10 @@ fn what_the_example_leaves_out_is_a_plan_as_well() {
     let text = EXAMPLE.replace("/mnt/ext4", "/tmp").replace("/mnt/xfs", "/");
     let text = text.replace("# session_sql", "session_sql").replace("# connect", "connect");
     let text = text.replace("# ramp", "ramp").replace("# pipeline", "pipeline");
+    let text = text.replace("# pool", "pool");
     let plan = read(&text).unwrap();
     assert!(plan.load.connect && plan.load.pipeline);
+    assert_eq!(plan.load.pool.map(|pool| pool.value), Some(16));
     assert_eq!(plan.load.ramp, Some(Duration::from_secs(10)));
     assert_eq!(plan.load.session_sql, ["SET synchronous_commit = off"]);
 }

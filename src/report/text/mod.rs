@@ -177,6 +177,11 @@ fn tables(summary: &Summary, groups: &[Group<'_>], width: usize) -> Vec<Vec<Stri
                      latency";
         last.insert(0, titled(title, LATENCY, |run| run.connect_ms));
     }
+    if summary.runs.iter().any(|run| run.pool_wait_ms.is_some()) {
+        let title = "Waiting for the pool: from the start of the transaction to its connection, part \
+                     of its latency";
+        last.insert(0, titled(title, LATENCY, |run| run.pool_wait_ms));
+    }
     let open_loop = summary.runs.iter().any(|run| run.response_ms.is_some());
     if !open_loop
         && let Some(everything) = table::first_that_fits(EVERYTHING, groups, service, width)

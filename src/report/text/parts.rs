@@ -56,6 +56,7 @@ pub(super) fn measured(summary: &Summary, width: usize) -> Vec<String> {
     if run.connect_ms.is_some() {
         load.push("a new connection for every transaction".to_owned());
     }
+    load.extend(run.pool.map(|size| format!("sharing a pool of {}", plural(size, "connection"))));
     load.extend(run.ramp_s.map(|seconds| format!("joining over {seconds} s")));
     load.extend(asked(run));
     if rounds > 1 {
