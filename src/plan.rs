@@ -13,6 +13,15 @@ use crate::units::{BareUnit, format_duration, parse_duration};
 /// Measured when neither a duration nor a number of transactions is given.
 pub const DEFAULT_DURATION: Duration = Duration::from_secs(60);
 
+/// The longest warm-up that is a default.
+const LONGEST_DEFAULT_WARMUP: Duration = Duration::from_secs(10);
+
+/// Warm-up of a window when none is asked for: a sixth of it, in whole milliseconds.
+pub fn default_warmup(duration: Duration) -> Duration {
+    let sixth_ms = u64::try_from(duration.as_millis() / 6).unwrap_or(u64::MAX);
+    Duration::from_millis(sixth_ms).min(LONGEST_DEFAULT_WARMUP)
+}
+
 /// How statements travel to the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

@@ -2,7 +2,8 @@
 
 mod common;
 
-use std::fs;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use common::program::{Ended, Place};
@@ -136,6 +137,44 @@ fn a_dry_run_prints_the_order_and_makes_nothing() {
     assert!(!place.path("one/dbload-lite").exists());
     let again = study(&place, &["plan.toml", "--dry-run"]).expect_code(0);
     assert_eq!(ended.stdout, again.stdout);
+    assert!(!ended.stdout.contains("no verdict"), "{ended}");
+}
+
+#[test]
+fn a_dry_run_says_how_long_it_takes_and_that_two_rounds_give_no_verdict() {
+    let place = Place::new();
+    plan(&place, "rounds = 2", SQLITE);
+    let text = fs::read_to_string(place.path("plan.toml")).expect("the plan");
+    let text = text.replace("warmup = \"0s\"\n", "").replace("300ms", "100s");
+    fs::write(place.path("plan.toml"), text).expect("the plan");
+    let ended = study(&place, &["plan.toml", "--dry-run"]).expect_code(0);
+    // Four times 100 s, 10 s of warm-up, and what is around them.
+    assert!(ended.stdout.contains("4 runs of 100s after 10s of warm-up"), "{ended}");
+    assert!(ended.stdout.contains(": about 7m 33s, and the loading of 2 arms"), "{ended}");
+    assert!(ended.stdout.contains("no verdict from 2 rounds: 5 or more give one"), "{ended}");
+}
+
+#[test]
+fn a_storage_that_cannot_be_used_is_refused_before_anything_is_made() {
+    if !Path::new(BIN).is_dir() {
+        eprintln!("skipped: no PostgreSQL in {BIN}");
+        return;
+    }
+    let place = Place::new();
+    let server = format!("[[server]]\nname = \"pg\"\nengine = \"postgres\"\nbin = {BIN:?}\n");
+    plan(&place, "rounds = 2", &server);
+    // Root may write everywhere, but the server does not run as root.
+    let (mode, why) = if rustix::process::geteuid().is_root() {
+        (0o700, "cannot be entered by the user ")
+    } else {
+        (0o500, "Permission denied")
+    };
+    fs::set_permissions(place.path("two"), Permissions::from_mode(mode)).expect("a mode");
+    let ended = study(&place, &["plan.toml", "--out", "results"]).expect_code(1);
+    fs::set_permissions(place.path("two"), Permissions::from_mode(0o755)).expect("a mode");
+    assert!(ended.stderr.contains("plan.toml, line 16: "), "{ended}");
+    assert!(ended.stderr.contains(why), "{ended}");
+    assert!(!place.path("one/dbload-pg").exists() && !place.path("results").exists(), "{ended}");
 }
 
 #[test]

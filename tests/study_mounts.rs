@@ -90,6 +90,14 @@ fn labels_are_checked_and_facts_come_from_the_machine() {
     assert!(!xfs.at.join("dbload-lite").exists() && !place.path("results").exists(), "{refused}");
 
     plan(&place, [("a", &ext4), ("b", &xfs)]);
+    let text = fs::read_to_string(place.path("plan.toml")).expect("the plan");
+    fs::write(place.path("big.toml"), text.replace("clients", "scale = 100\nclients"))
+        .expect("a plan");
+    let refused = place.dbload(&["study", "big.toml", "--out", "results"]).expect_code(1);
+    // 100 scale factors twice, for the template, and more than the image has.
+    assert!(refused.stderr.contains("free, and the arms on it need about 3."), "{refused}");
+    assert!(!ext4.at.join("dbload-lite").exists() && !place.path("results").exists(), "{refused}");
+
     let ended = place.dbload(&["study", "plan.toml", "--out", "results"]).expect_code(0);
     let text = fs::read_to_string(place.path("results/summary.json")).expect("a summary");
     let summary: serde_json::Value = serde_json::from_str(&text).expect("JSON");

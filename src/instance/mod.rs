@@ -71,6 +71,39 @@ pub(crate) enum InstanceError {
          dbload as another user"
     )]
     NoUser(&'static str),
+    /// The server's user does not come to the storage.
+    #[error(
+        "{} cannot be entered by the user {user}, whom the server runs as: let others enter it and \
+         the folders above (chmod o+x), or use another folder", path.display()
+    )]
+    Closed {
+        /// The folder.
+        path: PathBuf,
+        /// Name of the user.
+        user: &'static str,
+    },
+}
+
+/// Refuses a storage in which no folder `dbload-NAME` can be used, by dbload or, where there is
+/// one, by the server. Touches nothing.
+pub(crate) fn check_storage(
+    storage: &Path,
+    name: &str,
+    kind: Option<Kind>,
+) -> Result<(), InstanceError> {
+    let access = rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK;
+    rustix::fs::access(storage, access).map_err(|error| InstanceError::Folder {
+        path: storage.to_path_buf(),
+        source: error.into(),
+    })?;
+    let path = InstanceDir::path_in(storage, name);
+    if path.is_dir() && !InstanceDir::is_usable(&path)? {
+        return Err(InstanceError::Foreign { path });
+    }
+    match kind {
+        Some(kind) => User::of(kind)?.check_entry(storage),
+        None => Ok(()),
+    }
 }
 
 /// The folder of one instance on a storage: `DIR/dbload-NAME`.
@@ -82,24 +115,30 @@ pub(crate) struct InstanceDir {
 impl InstanceDir {
     /// Makes the folder, or takes one that is marked.
     pub(crate) fn take(storage: &Path, name: &str) -> Result<Self, InstanceError> {
-        let path = storage.join(format!("dbload-{name}"));
+        let path = Self::path_in(storage, name);
         let failed = |source| InstanceError::Folder { path: path.clone(), source };
-        let is_empty = match fs::read_dir(&path) {
-            Ok(mut entries) => entries.next().is_none(),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                fs::create_dir(&path).map_err(failed)?;
-                true
+        match fs::create_dir(&path) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+                return Err(failed(error));
             }
-            Err(error) => return Err(failed(error)),
-        };
-        let mark = path.join(MARK);
-        if is_empty {
-            let text = "Made by dbload study, which may empty this folder at any time.\n";
-            fs::write(&mark, text).map_err(failed)?;
-        } else if !mark.is_file() {
-            return Err(InstanceError::Foreign { path });
+            _ if Self::is_usable(&path)? => {}
+            _ => return Err(InstanceError::Foreign { path }),
         }
+        let text = "Made by dbload study, which may empty this folder at any time.\n";
+        fs::write(path.join(MARK), text).map_err(failed)?;
         Ok(Self { path })
+    }
+
+    fn path_in(storage: &Path, name: &str) -> PathBuf {
+        storage.join(format!("dbload-{name}"))
+    }
+
+    /// Whether a folder is empty or marked as dbload's.
+    fn is_usable(path: &Path) -> Result<bool, InstanceError> {
+        let entries = fs::read_dir(path);
+        let mut entries =
+            entries.map_err(|source| InstanceError::Folder { path: path.to_path_buf(), source })?;
+        Ok(path.join(MARK).is_file() || entries.next().is_none())
     }
 
     /// Removes everything in it but the mark.

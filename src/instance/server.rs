@@ -94,10 +94,7 @@ impl Instance {
         settings: Vec<(String, String)>,
         fresh: bool,
     ) -> Result<Self, InstanceError> {
-        let user = User::unprivileged(match kind {
-            Kind::Postgres => "postgres",
-            Kind::MariaDb | Kind::MySql => "mysql",
-        })?;
+        let user = User::of(kind)?;
         let instance = Self { kind, dir, bin: bin.to_path_buf(), user, settings };
         instance.stop_orphan();
         if fresh {

@@ -7,23 +7,45 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
 
-use super::InstanceError;
+use super::{InstanceError, Kind};
 
 /// The user and group that a server gets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct User {
+    name: &'static str,
+    /// Absent where it is the user of dbload itself.
     ids: Option<(u32, u32)>,
 }
 
+/// Who runs servers where their own user is missing.
+const NOBODY: &str = "nobody";
+
 impl User {
-    /// The user of dbload itself; where that is root, the system's user of this name, or nobody.
-    pub(crate) fn unprivileged(name: &'static str) -> Result<Self, InstanceError> {
+    /// Who runs servers of this kind: the user of dbload itself; where that is root, the system's
+    /// user for them, or nobody.
+    pub(crate) fn of(kind: Kind) -> Result<Self, InstanceError> {
+        let name = match kind {
+            Kind::Postgres => "postgres",
+            Kind::MariaDb | Kind::MySql => "mysql",
+        };
         if !rustix::process::geteuid().is_root() {
-            return Ok(Self { ids: None });
+            return Ok(Self { name, ids: None });
         }
         let passwd = fs::read_to_string("/etc/passwd").unwrap_or_default();
-        let ids = find(&passwd, name).or_else(|| find(&passwd, "nobody"));
-        ids.map(|ids| Self { ids: Some(ids) }).ok_or(InstanceError::NoUser(name))
+        let known = |name| find(&passwd, name).map(|ids| Self { name, ids: Some(ids) });
+        known(name).or_else(|| known(NOBODY)).ok_or(InstanceError::NoUser(name))
+    }
+
+    /// Refuses a folder that this user cannot enter.
+    pub(crate) fn check_entry(&self, folder: &Path) -> Result<(), InstanceError> {
+        // Only a process of the user's knows all rules of the file system.
+        let entry = self.command(Path::new("test")).arg("-x").arg(folder).status();
+        match entry {
+            Ok(status) if !status.success() => {
+                Err(InstanceError::Closed { path: folder.to_path_buf(), user: self.name })
+            }
+            _ => Ok(()),
+        }
     }
 
     /// A program that will run as this user.

@@ -11,7 +11,7 @@ use crate::engine::ErrorKind;
 use crate::plan::study::Part;
 use crate::plan::{
     Arrival, DEFAULT_DURATION, PlannedScript, PlannedTarget, PlannedWorkload, Protocol, RunPlan,
-    Span,
+    Span, default_warmup,
 };
 use crate::schema::Schema;
 use crate::script::Dialect;
@@ -20,8 +20,6 @@ use crate::units;
 use crate::workload::source::{Origin, Source, split_weight};
 use crate::workload::{CompileOptions, TableCount, Workload, builtin};
 
-/// The longest warm-up that is a default; a sixth of the duration otherwise.
-const LONGEST_DEFAULT_WARMUP: Duration = Duration::from_secs(10);
 /// Tries of a transaction of the sysbench workloads: they lock rows in random order, so that
 /// deadlocks are theirs, not the server's.
 const SBTEST_TRIES: u32 = 10;
@@ -227,7 +225,7 @@ pub(crate) fn plan(args: &RunArgs, found: &Found<'_>) -> RunPlan {
         window.transactions.is_none().then(|| window.duration.unwrap_or(DEFAULT_DURATION));
     let warmup = match (window.warmup, duration) {
         (Some(warmup), _) => warmup,
-        (None, Some(duration)) => (duration / 6).min(LONGEST_DEFAULT_WARMUP),
+        (None, Some(duration)) => default_warmup(duration),
         (None, None) => Duration::ZERO,
     };
     let workloads = found.workloads.each.iter().zip(&found.choices.protocols);

@@ -51,8 +51,7 @@ impl StudyArm {
     /// Makes the arm's folder and data directory; what an earlier study left is removed when
     /// `fresh`.
     pub(super) async fn prepare(arm: &ArmPlan, fresh: bool) -> anyhow::Result<Self> {
-        let twin = if arm.name.ends_with(TWIN) { "-again" } else { "" };
-        let dir = InstanceDir::take(&arm.dir, &format!("{}{twin}", arm.server.name))?;
+        let dir = InstanceDir::take(&arm.dir, &folder_name(arm))?;
         let kind = kind(arm.server.engine);
         let database = match kind {
             None => {
@@ -159,6 +158,8 @@ impl StudyArm {
 /// Refuses servers that are not there.
 pub(super) fn check(plan: &StudyPlan) -> anyhow::Result<()> {
     for arm in &plan.arms {
+        instance::check_storage(&arm.dir, &folder_name(arm), kind(arm.server.engine))
+            .map_err(|error| plan.refusal(arm.storage_line, error.to_string()))?;
         if let (Some(kind), Some(bin)) = (kind(arm.server.engine), &arm.server.bin) {
             let refused = |error: InstanceError| plan.refusal(arm.server_line, error.to_string());
             instance::check(kind, bin).map_err(refused)?;
@@ -171,6 +172,12 @@ pub(super) fn check(plan: &StudyPlan) -> anyhow::Result<()> {
         }
     }
     Ok(())
+}
+
+/// What comes after `dbload-` in the name of the arm's folder.
+fn folder_name(arm: &ArmPlan) -> String {
+    let twin = if arm.name.ends_with(TWIN) { "-again" } else { "" };
+    format!("{}{twin}", arm.server.name)
 }
 
 /// The kind of server, where there is one.

@@ -23,9 +23,10 @@ use crate::plan::study::{ArmPlan, Cache, EXAMPLE, Prepare, StudyPlan, parse};
 use crate::report::cells::CellsFolder;
 use crate::report::{Output, Style, Talk};
 use crate::result::distinct;
+use crate::stats::verdict::MIN_ROUNDS;
 use crate::study::{Cell, draw};
 use crate::target::Env;
-use crate::units::{format_duration, plural};
+use crate::units::{format_duration, format_time_left, plural};
 
 use arms::{Running, StudyArm};
 use probes::Probes;
@@ -133,9 +134,15 @@ fn outline(plan: &StudyPlan, steps: &Steps, order: &[Cell]) -> String {
         format_duration(load.duration),
         format_duration(load.warmup),
         plan.baseline,
-        format_duration(whole),
+        format_time_left(whole),
         plan.arms.len()
     ));
+    if plan.rounds < MIN_ROUNDS {
+        text.push_str(&format!(
+            "no verdict from {}: {MIN_ROUNDS} or more give one\n",
+            plural(plan.rounds, "round")
+        ));
+    }
     text
 }
 

@@ -6,6 +6,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::{Source, StudyPlanError, WithUnit};
+use crate::plan::default_warmup;
 
 /// The workload when the plan says nothing.
 const DEFAULT_WORKLOAD: &str = "tpcb-like";
@@ -139,7 +140,7 @@ pub(super) fn read(source: &Source<'_>, load: &LoadFile) -> Result<Load, StudyPl
     }
     let warmup = match &load.warmup {
         Some(warmup) => source.duration(warmup)?,
-        None => (duration / 6).min(Duration::from_secs(10)),
+        None => default_warmup(duration),
     };
     Ok(Load {
         steps: steps(source, load)?,
