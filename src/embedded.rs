@@ -33,6 +33,7 @@ pub const FILES: &[(&str, &str)] = &[
     embedded!("sql/admin/postgres/monitor/wal.sql"),
     embedded!("sql/admin/postgres/monitor/wal_writes_14.sql"),
     embedded!("sql/admin/postgres/monitor/wal_writes_18.sql"),
+    embedded!("sql/admin/postgres/reset_statistics.sql"),
     embedded!("sql/admin/postgres/settings.sql"),
     embedded!("sql/admin/postgres/tablespace.sql"),
     embedded!("sql/sbtest/mysql/check.sql"),

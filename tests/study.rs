@@ -286,7 +286,8 @@ fn postgres_is_made_started_and_stopped() {
     }
     let place = Place::new();
     let server = format!("[[server]]\nname = \"pg\"\nengine = \"postgres\"\nbin = {BIN:?}\n");
-    let off = format!("{}settings = {{ fsync = \"off\" }}\n", server.replace("\"pg\"", "\"off\""));
+    let off = server.replace("\"pg\"", "\"off\"");
+    let off = format!("{off}settings = {{ fsync = \"off\", log_statement = \"all\" }}\n");
     plan(&place, "rounds = 2", &format!("{server}{off}"));
     let ended = study(&place, &["plan.toml", "--out", "results"]).expect_code(0);
     let summary = summary(&place, "results");
@@ -298,6 +299,9 @@ fn postgres_is_made_started_and_stopped() {
         assert!(folder.join("data/PG_VERSION").is_file());
         assert!(!folder.join("data/postmaster.pid").exists(), "still running\n{ended}");
     }
+    let log = fs::read_to_string(place.path("two/dbload-off/server.log")).expect("a log");
+    assert_eq!(log.matches("SELECT pg_stat_reset()").count(), 2, "once before each cell: {log}");
+    assert!(!log.contains("ERROR"), "{log}");
 }
 
 #[test]

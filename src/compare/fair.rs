@@ -144,16 +144,17 @@ pub fn qualify(comparisons: &mut [Comparison], arms: &[Arm]) {
     }
 }
 
-/// The setting with which an arm may lose what it committed.
+/// The settings with which an arm may lose what it committed.
 fn not_durable(arm: &Arm) -> Option<String> {
     let is = |name: &str, value: &str| {
         arm.settings.get(name).is_some_and(|set| set.eq_ignore_ascii_case(value))
     };
-    let found = NOT_DURABLE.iter().find(|(name, value)| {
+    let found = NOT_DURABLE.iter().filter(|(name, value)| {
         // Without a binary log it does not matter when that is written.
         is(name, value) && (*name != "sync_binlog" || is("log_bin", "on"))
     });
-    found.map(|(name, value)| format!("{name}={value}"))
+    let found: Vec<String> = found.map(|(name, value)| format!("{name}={value}")).collect();
+    (!found.is_empty()).then(|| found.join(", "))
 }
 
 #[cfg(test)]
@@ -213,6 +214,8 @@ mod tests {
         assert_eq!(found.as_deref(), Some("sync_binlog=0"));
         let found = not_durable(&arm("a", &[("innodb_flush_log_at_trx_commit", "2")]));
         assert_eq!(found.as_deref(), Some("innodb_flush_log_at_trx_commit=2"));
+        let found = not_durable(&arm("a", &[("fsync", "off"), ("synchronous_commit", "off")]));
+        assert_eq!(found.as_deref(), Some("fsync=off, synchronous_commit=off"));
         assert!(not_durable(&arm("a", &[("innodb_doublewrite", "OFF")])).is_some());
     }
 

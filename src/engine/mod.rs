@@ -170,6 +170,10 @@ pub(crate) trait Admin {
     ) -> Result<(), DbError>;
     /// What the server is and how it is set.
     async fn facts(&mut self) -> Result<ServerFacts, DbError>;
+    /// Sets to zero what the server has counted so far, where it keeps that beyond its restart.
+    async fn reset_statistics(&mut self) -> Result<(), DbError> {
+        Ok(())
+    }
     /// What the server counts and does at this moment; nothing for one that does not tell.
     async fn reading(&mut self) -> Result<Reading, DbError> {
         Ok(Reading::default())

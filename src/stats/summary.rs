@@ -3,6 +3,11 @@
 //! Everything returns `None` where the figure does not exist (too few values, division by zero), so
 //! that no caller prints a NaN.
 
+/// Natural logarithms of what is above zero: what ratios and geometric means are made of.
+pub fn logs(values: &[f64]) -> Vec<f64> {
+    values.iter().filter(|value| **value > 0.0).map(|value| value.ln()).collect()
+}
+
 /// The arithmetic mean; `None` for no values.
 pub fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)

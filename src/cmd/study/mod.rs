@@ -338,6 +338,7 @@ impl Study<'_> {
         if self.plan.load.prepare == Prepare::Reload && self.load(&running).await?.is_none() {
             return Ok(None);
         }
+        on_engine(&running.target().target, false, ready::ResetStatistics).await?;
         Ok(Some(running))
     }
 

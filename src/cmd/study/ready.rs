@@ -7,7 +7,7 @@ use crate::cmd::Exit;
 use crate::cmd::engines::OnEngine;
 use crate::cmd::signals::Signals;
 use crate::cmd::tables::init_plan;
-use crate::engine::Engine;
+use crate::engine::{Admin, Engine};
 use crate::measure::LoadTalk;
 use crate::report::Talk;
 use crate::runner::load::{self, Outcome};
@@ -23,6 +23,16 @@ pub(super) struct Load<'a> {
     pub(super) signals: &'a Signals,
     /// Takes the space of tables and keys.
     pub(super) size_bytes: &'a mut u64,
+}
+
+/// Lets the server count from zero.
+pub(super) struct ResetStatistics;
+
+impl OnEngine for ResetStatistics {
+    async fn on<E: Engine>(self, engine: Arc<E>) -> anyhow::Result<Exit> {
+        engine.admin().await?.reset_statistics().await?;
+        Ok(Exit::Complete)
+    }
 }
 
 impl OnEngine for Load<'_> {

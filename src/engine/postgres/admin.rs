@@ -27,6 +27,8 @@ use crate::schema::TableRows;
 
 /// One row about the server.
 const FACTS: &str = include_str!("../../../sql/admin/postgres/facts.sql");
+/// Sets the server's counters to zero.
+const RESET_STATISTICS: &str = include_str!("../../../sql/admin/postgres/reset_statistics.sql");
 /// Settings that can change the figures.
 const SETTINGS: &str = include_str!("../../../sql/admin/postgres/settings.sql");
 
@@ -264,6 +266,10 @@ impl Admin for PgAdmin {
             return Err(DbError::new(ErrorKind::Other, "", text));
         }
         Ok(())
+    }
+
+    async fn reset_statistics(&mut self) -> Result<(), DbError> {
+        self.batch(RESET_STATISTICS).await
     }
 
     async fn facts(&mut self) -> Result<ServerFacts, DbError> {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::result::{Run, Summary};
 use crate::stats::student::t_quantile;
-use crate::stats::summary::{mean, stddev};
+use crate::stats::summary::{logs, mean, stddev};
 
 /// The rounds of one arm at one level of one workload.
 #[derive(Debug)]
@@ -115,20 +115,22 @@ impl<'a> Groups<'a> {
 }
 
 impl Cell<'_> {
-    /// Mean tps: over rounds with the interval of Student's t, of a single round with its own.
+    /// Geometric mean of tps, as ratios are: over rounds with the interval of Student's t on the
+    /// logarithms, of a single round with its own.
     pub(super) fn tps(&self) -> Mean {
         let values: Vec<f64> = self.runs.iter().map(|run| run.tps).collect();
-        let value = mean(&values).unwrap_or(0.0);
-        let interval = match (values.as_slice(), stddev(&values)) {
+        let logs = logs(&values);
+        let middle = mean(&logs);
+        let interval = match (values.as_slice(), middle.zip(stddev(&logs))) {
             ([_], _) => self.runs[0].ci_tps.map(|[low, high]| (low, high)),
-            (_, Some(spread)) => {
-                let rounds = values.len() as f64;
+            (_, Some((middle, spread))) => {
+                let rounds = logs.len() as f64;
                 let half = t_quantile(0.975, rounds - 1.0) * spread / rounds.sqrt();
-                Some((value - half, value + half))
+                Some(((middle - half).exp(), (middle + half).exp()))
             }
             _ => None,
         };
-        Mean { value, interval, rounds: values.len() }
+        Mean { value: middle.map_or(0.0, f64::exp), interval, rounds: values.len() }
     }
 
     /// The mean over the rounds that have a figure.

@@ -101,7 +101,7 @@ fn table_of_cells<const N: usize>(
 
 /// Throughput by level.
 pub(super) fn clients(groups: &Groups<'_>) -> Table {
-    table_of_cells(groups, ["tps, mean", "95 % from", "95 % to", "rounds"], |cell| {
+    table_of_cells(groups, ["tps, geometric mean", "95 % from", "95 % to", "rounds"], |cell| {
         let mean = cell.tps();
         vec![
             fixed(Some(mean.value), 1),

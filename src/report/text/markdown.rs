@@ -1,23 +1,15 @@
 //! The report for pasting into an issue or a wiki: the verdict, what was measured, tables,
 //! warnings. Names and messages are text there, too: what would be markup is escaped.
 
+use super::sheet::Sheet;
 use super::table::{
-    Block, COST, Column, Distribution, EVERYTHING, Group, INNODB, LATENCY, SERVER, STEADINESS,
-    THROUGHPUT, run_sheet,
+    COST, Column, Distribution, EVERYTHING, Group, INNODB, LATENCY, SERVER, STEADINESS, THROUGHPUT,
+    run_sheet,
 };
 use super::{
     has_costs, has_innodb_counters, has_server_counters, parts, verdict, warning_sentences, wrap,
 };
 use crate::result::Summary;
-
-/// A table before it is laid out.
-pub(super) struct Sheet {
-    pub(super) title: String,
-    pub(super) heading: Vec<String>,
-    pub(super) blocks: Vec<Block>,
-    /// Columns at the left that are text.
-    pub(super) left: usize,
-}
 
 /// The lines of sentences are not broken: Markdown does that.
 const UNBROKEN: usize = usize::MAX;
@@ -126,6 +118,7 @@ fn escaped(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::table::Block;
     use super::*;
 
     #[test]
@@ -135,6 +128,7 @@ mod tests {
             heading: vec!["arm\n".into(), "tps\n1/s".into()],
             blocks: vec![Block { title: None, rows: vec![vec!["a|b_c".into(), "1".into()]] }],
             left: 1,
+            fixed: 1,
         };
         assert_eq!(
             sheet.markdown(),

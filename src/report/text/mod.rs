@@ -6,6 +6,7 @@
 mod markdown;
 mod parts;
 mod probes;
+mod sheet;
 mod table;
 mod verdict;
 mod wrap;

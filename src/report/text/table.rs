@@ -5,7 +5,7 @@
 
 use comfy_table::{CellAlignment, Table, presets};
 
-use super::markdown::Sheet;
+use super::sheet::Sheet;
 use crate::result::{LatencyMs, Run};
 use crate::units::{format_count, format_ms, format_percent, format_tps};
 
@@ -245,7 +245,7 @@ pub(super) fn run_sheet(columns: &[Column], groups: &[Group<'_>], of: Distributi
             rows: group.runs.iter().map(row).collect(),
         })
         .collect();
-    Sheet { title: String::new(), heading, blocks, left: 0 }
+    Sheet { title: String::new(), heading, blocks, left: 0, fixed: 1 }
 }
 
 /// Rows of a table under a line of their own.

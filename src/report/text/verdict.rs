@@ -1,13 +1,14 @@
 //! Arms against the baseline: the verdicts, and the figures that they rest on.
 
-use super::markdown::Sheet;
 use super::mean;
+use super::sheet::Sheet;
 use super::table::{Block, NO_FIGURE, blocks_under, format_per_txn, optional};
 use super::wrap::{cut, hanging};
 use crate::report::sentences::{self, Said};
 use crate::result::comparison::Comparison;
 use crate::result::distinct;
 use crate::result::{Run, Summary};
+use crate::stats::summary::{logs, stddev};
 use crate::stats::verdict::NOT_INTERLEAVED_BANNER;
 use crate::units::{format_ms, format_percent, format_tps};
 
@@ -16,8 +17,8 @@ const MAX_ARM_CHARS: usize = 20;
 
 /// The sections of a summary that compares arms, the verdicts last, as what is read first.
 pub(super) fn sections(summary: &Summary, width: usize) -> Vec<Vec<String>> {
-    let mut sections: Vec<Vec<String>> =
-        sheets(summary).into_iter().map(|sheet| lines(&sheet, width)).collect();
+    let parts = sheets(summary).into_iter().flat_map(|sheet| sheet.fitting(width));
+    let mut sections: Vec<Vec<String>> = parts.map(|sheet| lines(&sheet, width)).collect();
     sections.extend([steadiness(summary, width), verdicts(summary, width)]);
     sections
 }
@@ -61,7 +62,9 @@ pub(super) fn verdicts(summary: &Summary, width: usize) -> Vec<String> {
 /// Runs of one arm, workload and level, over the rounds.
 fn cells(summary: &Summary) -> Vec<(String, Vec<&Run>)> {
     let mut cells: Vec<(String, Vec<&Run>)> = Vec::new();
-    for arm in distinct(summary.runs.iter().map(|run| run.arm.clone())) {
+    let known = summary.arms.iter().map(|arm| arm.name.clone());
+    // Runs come in drawn order; arms stand as the plan has them.
+    for arm in distinct(known.chain(summary.runs.iter().map(|run| run.arm.clone()))) {
         let of_arm: Vec<&Run> = summary.runs.iter().filter(|run| run.arm == arm).collect();
         for workload in distinct(of_arm.iter().map(|run| run.workload.clone())) {
             let mut runs: Vec<&Run> =
@@ -92,7 +95,7 @@ fn table(summary: &Summary, name: &str, head: &[&str], row: fn(&[&Run]) -> Vec<S
     }
     let mut heading: Vec<String> = head.iter().map(ToString::to_string).collect();
     drop_empty_columns(&mut heading, &mut blocks);
-    Sheet { title: name.to_owned(), heading, blocks, left: 0 }
+    Sheet { title: name.to_owned(), heading, blocks, left: 0, fixed: 1 }
 }
 
 /// A column in which no row has a figure says nothing.
@@ -121,15 +124,14 @@ fn by_arm(summary: &Summary) -> Sheet {
         "failed\n",
     ];
     table(summary, "Means over the rounds", &head, |runs| {
-        let logs: Vec<f64> =
-            runs.iter().filter(|run| run.tps > 0.0).map(|run| run.tps.ln()).collect();
+        let logs = logs(&runs.iter().map(|run| run.tps).collect::<Vec<f64>>());
         let known = runs.iter().filter(|run| run.knows("failed"));
         let failed = known.map(|run| run.failed.total).reduce(|sum, failed| sum + failed);
         vec![
             runs[0].clients.to_string(),
             runs.len().to_string(),
             optional(mean(logs.iter().copied()).map(f64::exp), format_tps),
-            optional(crate::stats::summary::stddev(&logs), format_percent),
+            optional(stddev(&logs), format_percent),
             optional(of(runs, |run| run.latency_ms.p50), format_ms),
             optional(of(runs, |run| run.latency_ms.p99), format_ms),
             optional(of(runs, |run| run.variance.cv), format_percent),
@@ -174,7 +176,7 @@ fn levels(summary: &Summary) -> Option<Sheet> {
         .collect();
     let heading = ["clients", "ratio", "low", "high", "p", "Holm p"].map(str::to_owned).to_vec();
     let title = "Ratio to the baseline, with its 95 % confidence interval".to_owned();
-    (!blocks.is_empty()).then_some(Sheet { title, heading, blocks, left: 0 })
+    (!blocks.is_empty()).then_some(Sheet { title, heading, blocks, left: 0, fixed: 1 })
 }
 
 fn level_title(comparison: &Comparison) -> String {
@@ -236,7 +238,7 @@ fn relative(summary: &Summary) -> Option<Sheet> {
     let mut heading = vec!["test".to_owned(), "clients".to_owned()];
     heading.extend(std::iter::once(&baseline).chain(&arms).map(|arm| cut(arm, MAX_ARM_CHARS)));
     let blocks = vec![Block { title: None, rows }];
-    Some(Sheet { title: format!("Relative to {baseline}"), heading, blocks, left: 1 })
+    Some(Sheet { title: format!("Relative to {baseline}"), heading, blocks, left: 1, fixed: 3 })
 }
 
 /// How the steadiness of the arms compares: without a verdict.
