@@ -10,7 +10,7 @@ fn study(place: &Place, load: &str, args: &[&str]) -> Ended {
     let folder = place.path("data");
     fs::create_dir_all(&folder).expect("a folder");
     let text = format!(
-        "rounds = 1\nsettle = \"10ms\"\n[load]\nscale = 1\nclients = [2]\nwarmup = \"0s\"\n\
+        "rounds = 2\naa = true\nsettle = \"10ms\"\n[load]\nscale = 1\nclients = [2]\nwarmup = \"0s\"\n\
          duration = \"300ms\"\n{load}\n[[server]]\nname = \"lite\"\nengine = \"sqlite\"\n\
          [[storage]]\nname = \"a\"\ndir = {folder:?}\n"
     );
@@ -36,11 +36,11 @@ fn a_plans_clients_join_connect_and_begin_as_it_says() {
 fn what_a_server_of_the_plan_cannot_do_is_refused_with_its_line_before_anything_is_loaded() {
     let place = Place::new();
     let pool = study(&place, "pool = 2", &[]).expect_code(1);
-    assert!(pool.stderr.contains("plan.toml:8: pool: it needs PostgreSQL"), "{pool}");
+    assert!(pool.stderr.contains("plan.toml, line 9: pool: it needs PostgreSQL"), "{pool}");
     let none = study(&place, "pool = 0", &[]).expect_code(1);
-    assert!(none.stderr.contains("plan.toml:8: pool = 0: give 1 or more"), "{none}");
+    assert!(none.stderr.contains("plan.toml, line 9: pool = 0: give 1 or more"), "{none}");
     let pipeline = study(&place, "pipeline = true", &[]).expect_code(1);
-    let words = ["plan.toml:", "--pipeline", "needs PostgreSQL"];
+    let words = ["plan.toml, line ", "--pipeline", "needs PostgreSQL"];
     assert!(words.iter().all(|word| pipeline.stderr.contains(word)), "{pipeline}");
     let empty: Vec<_> = place.path("data").read_dir().expect("the folder").collect();
     assert!(empty.is_empty(), "{empty:?}");
