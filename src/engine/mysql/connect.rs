@@ -8,17 +8,22 @@
 use std::future::Future;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
+use bytes::BytesMut;
 use mysql_async::prelude::Queryable;
 use mysql_async::{Conn, Opts, OptsBuilder, SslOpts};
 use rustls::ClientConfig;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
 
 use super::error::ConnectFailure;
 use super::login::{LoggedIn, Waiting, log_in};
-use crate::engine::DbError;
 use crate::engine::tls::{Trust, client_config};
+use crate::engine::{DbError, ErrorKind};
 use crate::target::{MySqlHost, MySqlTarget, Secret, TlsMode};
 
 /// The largest packet that the protocol has: what is too large for the server, the server says.
@@ -90,6 +95,13 @@ impl Connector {
                 return self.connect().await.map(drop);
             }
         }
+        if matches!(failure, ConnectFailure::Timeout) && speaks_postgres(target).await {
+            let text = format!(
+                "{} is a PostgreSQL server: give --target postgres://USER@HOST:PORT/DB",
+                target.place()
+            );
+            return Err(DbError::new(ErrorKind::Connect, "", text));
+        }
         Err(failure.into_error(&self.0.target))
     }
 
@@ -144,11 +156,28 @@ impl Connector {
         connecting: impl Future<Output = mysql_async::Result<T>>,
     ) -> Result<T, ConnectFailure> {
         let Some(limit) = self.0.target.connect_timeout else { return Ok(connecting.await?) };
-        match tokio::time::timeout(limit, connecting).await {
+        match timeout(limit, connecting).await {
             Ok(made) => Ok(made?),
             Err(_) => Err(ConnectFailure::Timeout),
         }
     }
+}
+
+/// How long a server has to say which kind it is.
+const KIND: Duration = Duration::from_secs(1);
+
+/// Whether a server that said nothing is a PostgreSQL server, which lets its client speak first: one
+/// answers a request for encryption with one letter.
+async fn speaks_postgres(target: &MySqlTarget) -> bool {
+    let MySqlHost::Tcp { name, port } = &target.host else { return false };
+    let asking = async {
+        let mut stream = TcpStream::connect((name.as_str(), *port)).await?;
+        let mut request = BytesMut::new();
+        postgres_protocol::message::frontend::ssl_request(&mut request);
+        stream.write_all(&request).await?;
+        stream.read_u8().await
+    };
+    matches!(timeout(KIND, asking).await, Ok(Ok(b'S' | b'N')))
 }
 
 fn options(target: &MySqlTarget) -> OptsBuilder {

@@ -263,13 +263,21 @@ async fn open_tcp(
     Err(failure)
 }
 
+/// What to do about a server of another kind.
+pub(super) const FOREIGN: &str = "for MySQL and MariaDB give --target mysql://USER@HOST:PORT/DB";
+
 /// Asks for encryption; whether the server agrees.
 async fn request_tls(stream: &mut TcpStream) -> io::Result<bool> {
     let mut request = BytesMut::new();
     postgres_protocol::message::frontend::ssl_request(&mut request);
     stream.write_all(&request).await?;
     // One byte and no more: what follows has to come through the encryption.
-    Ok(stream.read_u8().await? == b'S')
+    match stream.read_u8().await? {
+        b'S' => Ok(true),
+        // Refused, or by an old server not understood.
+        b'N' | b'E' => Ok(false),
+        _ => Err(io::Error::new(io::ErrorKind::InvalidData, FOREIGN)),
+    }
 }
 
 /// Tells the driver that the stream it was given is the encrypted one.

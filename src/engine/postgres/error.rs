@@ -5,6 +5,7 @@
 use std::error::Error as _;
 use std::io;
 
+use super::connect::FOREIGN;
 use crate::engine::{DbError, ErrorKind};
 use crate::target::PgTarget;
 
@@ -156,6 +157,7 @@ fn socket_sentence(error: &io::Error, target: &PgTarget) -> String {
             "no server has its socket at {place}: is it running, are folder and port right? \
              (-h 127.0.0.1 goes over TCP)"
         ),
+        io::ErrorKind::InvalidData => format!("{place} is no PostgreSQL server: {error}"),
         _ => format!("no connection to {place}: {error}"),
     }
 }
@@ -165,14 +167,30 @@ fn login_error(error: &tokio_postgres::Error, target: &PgTarget) -> DbError {
     let (user, database) = (&target.user, &target.database);
     let Some(reported) = error.as_db_error() else {
         let text = match io_cause(error) {
+            // A server of another kind hangs up, or says what the driver takes for nonsense.
+            Some(cause)
+                if matches!(
+                    cause.kind(),
+                    io::ErrorKind::ConnectionReset | io::ErrorKind::InvalidData
+                ) =>
+            {
+                format!(
+                    "the login on {place} failed: {cause}: is it a PostgreSQL server? ({FOREIGN})"
+                )
+            }
             Some(cause) if cause.kind() != io::ErrorKind::UnexpectedEof => {
                 format!("the login on {place} failed: {cause}")
+            }
+            None if error.to_string().contains("unexpected message") => {
+                format!(
+                    "the login on {place} failed: {error}: is it a PostgreSQL server? ({FOREIGN})"
+                )
             }
             None if !error.is_closed() => {
                 format!("the login on {place} failed: {}", with_cause(error))
             }
             _ => format!(
-                "{place} closed the connection during the login: is it a PostgreSQL server?"
+                "{place} closed the connection during the login: is it a PostgreSQL server? ({FOREIGN})"
             ),
         };
         return DbError::new(ErrorKind::Connect, "", text);

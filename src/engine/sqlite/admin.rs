@@ -75,8 +75,12 @@ impl Drop for SqliteAdmin {
     fn drop(&mut self) {
         let unused = || self.conn.query_row("pragma schema_version", [], |row| row.get(0));
         if self.made && matches!(unused(), Ok(0)) {
-            // An empty file that stays is not worth an error.
-            let _ = fs::remove_file(&self.path);
+            for ending in ["", "-wal", "-shm"] {
+                let mut path = self.path.clone().into_os_string();
+                path.push(ending);
+                // An empty file that stays is not worth an error.
+                let _ = fs::remove_file(path);
+            }
         }
     }
 }
