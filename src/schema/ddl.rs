@@ -46,7 +46,7 @@ pub fn finish(sql: SchemaSql, plan: &InitPlan) -> Vec<(LoadStep, Vec<String>)> {
         SchemaSize::Sbtest { tables, table_size } => sbtest::finish(sql, plan, tables, table_size),
     };
     if !plan.vacuum {
-        steps.retain(|(step, _)| *step != LoadStep::Vacuum);
+        steps.retain(|(step, _)| !matches!(step, LoadStep::Vacuum | LoadStep::Analyze));
     }
     steps.retain(|(_, statements)| !statements.is_empty());
     steps

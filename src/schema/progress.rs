@@ -7,6 +7,7 @@ use std::time::Duration;
 use serde::Serialize;
 
 use super::SchemaSize;
+use crate::script::Dialect;
 use crate::units::format_bytes;
 
 /// A step of `dbload init`, in order; the names are those of pgbench's last line.
@@ -21,6 +22,8 @@ pub enum LoadStep {
     Load,
     /// Tables are vacuumed and analyzed.
     Vacuum,
+    /// Tables are analyzed, where there is nothing to vacuum.
+    Analyze,
     /// Primary keys are made.
     Keys,
     /// Secondary indexes are made.
@@ -30,6 +33,14 @@ pub enum LoadStep {
 }
 
 impl LoadStep {
+    /// The step that leaves tables with statistics.
+    pub(super) fn statistics(dialect: Dialect) -> Self {
+        match dialect {
+            Dialect::Postgres => Self::Vacuum,
+            Dialect::Mysql | Dialect::Sqlite => Self::Analyze,
+        }
+    }
+
     /// The step's name in the timing line.
     pub fn name(self) -> &'static str {
         match self {
@@ -37,6 +48,7 @@ impl LoadStep {
             Self::Create => "create tables",
             Self::Load => "client-side generate",
             Self::Vacuum => "vacuum",
+            Self::Analyze => "analyze",
             Self::Keys => "primary keys",
             Self::Indexes => "secondary indexes",
             Self::ForeignKeys => "foreign keys",
@@ -50,6 +62,7 @@ impl LoadStep {
             Self::Create => "creating tables",
             Self::Load => "loading rows",
             Self::Vacuum => "vacuuming",
+            Self::Analyze => "analyzing",
             Self::Keys => "creating primary keys",
             Self::Indexes => "creating secondary indexes",
             Self::ForeignKeys => "creating foreign keys",

@@ -110,8 +110,8 @@ async fn a_load_makes_the_rows_of_the_scale_and_tells_every_one() {
     let size = report.size_bytes.unwrap();
     let estimate = ddl::estimated_bytes(SQL(), &plan);
     assert!(size < estimate && size > estimate * 8 / 10, "{size} bytes, estimated {estimate}");
-    use LoadStep::{Create, Drop, Load, Vacuum};
-    assert_eq!(heard.steps, [Drop, Create, Load, Vacuum]);
+    use LoadStep::{Analyze, Create, Drop, Load};
+    assert_eq!(heard.steps, [Drop, Create, Load, Analyze]);
     assert_eq!(heard.steps, report.steps.iter().map(|step| step.step).collect::<Vec<_>>());
     assert_eq!(heard.rows.last(), Some(&(200_022, 200_022)));
     assert!(heard.notes[0].contains("one writer"), "{:?}", heard.notes);

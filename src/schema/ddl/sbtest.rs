@@ -61,7 +61,7 @@ pub(super) fn finish(
     vec![
         (LoadStep::Keys, of_tables("keys")),
         (LoadStep::Indexes, of_tables("index")),
-        (LoadStep::Vacuum, of_tables("vacuum")),
+        (LoadStep::statistics(sql.dialect()), of_tables("vacuum")),
     ]
 }
 

@@ -72,7 +72,7 @@ fn partition(sql: SchemaSql, plan: &InitPlan, scale: u32, n: u64, unlogged: &str
 pub(super) fn finish(sql: SchemaSql, plan: &InitPlan) -> Vec<(LoadStep, Vec<String>)> {
     let foreign_keys = if plan.foreign_keys { sql.statements("foreign_keys", &[]) } else { vec![] };
     vec![
-        (LoadStep::Vacuum, sql.statements("vacuum", &[])),
+        (LoadStep::statistics(sql.dialect()), sql.statements("vacuum", &[])),
         (LoadStep::Keys, keys(sql, plan)),
         (LoadStep::ForeignKeys, foreign_keys),
     ]
