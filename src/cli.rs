@@ -33,7 +33,6 @@ pub(crate) use study::StudyArgs;
     version,
     disable_help_flag = true,
     disable_version_flag = true,
-    disable_help_subcommand = true,
     args_override_self = false
 )]
 pub(crate) struct Cli {

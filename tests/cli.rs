@@ -53,6 +53,9 @@ const REFUSED: &[(&str, &[&str])] = &[
     ("run --clients 1 --ramp 5s --transactions 10", &["--ramp", "--transactions"]),
     ("run --clients 1 --ramp 5s --rate 10", &["--ramp", "--rate"]),
     ("run --clients 1 --session-sql=", &["--session-sql", "empty"]),
+    ("run --ignore-errors 23505x", &["--ignore-errors", "23505x", "SQLSTATE"]),
+    ("run --ignore-errors 40p01", &["--ignore-errors", "40p01"]),
+    ("run --ignore-errors 23505,none", &["--ignore-errors", "none alone"]),
     ("run --clients 1 -h localhost --target sqlite:x", &["--target"]),
     ("frobnicate", &["frobnicate"]),
 ];

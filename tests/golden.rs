@@ -146,7 +146,12 @@ fn every_warning_says_what_to_change() {
         Warning::Unfinished { unfinished: 3, longest_s: 2.5 },
         Warning::ClientsLost { lost: 1, clients: 8, why: "value out of range (22003)".to_owned() },
         Warning::NotMonitored { why: "permission denied for view pg_stat_wal (42501)".to_owned() },
-        Warning::NothingCommitted { failed: 12 },
+        Warning::NothingCommitted {
+            failed: 12,
+            why: "\"SELECT x\" (script mine) met: no x (42703)".to_owned(),
+        },
+        Warning::ScaleIgnored { asked: 10, holds: 1 },
+        Warning::WorkersIgnored { workers: 4 },
         Warning::Interrupted,
         Warning::Accounting { terms: "started 10, committed 8, failed 1, unfinished 0".to_owned() },
         Warning::NothingMatched {

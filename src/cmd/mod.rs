@@ -56,7 +56,7 @@ where
 {
     let args: Vec<OsString> = args.into_iter().map(Into::into).collect();
     let given = Given::new(&args);
-    let cli = match Cli::try_parse_from(args) {
+    let cli = match Cli::try_parse_from(asking_for_help(args)) {
         Ok(cli) => cli,
         Err(error) => return usage(&error, &given) as u8,
     };
@@ -73,6 +73,16 @@ where
         Exit::Refused
     });
     exit as u8
+}
+
+/// `-h` with nothing behind it is no host: somebody looks for help.
+fn asking_for_help(mut args: Vec<OsString>) -> Vec<OsString> {
+    if let [_, .., last] = &mut args[..]
+        && last == "-h"
+    {
+        *last = "--help".into();
+    }
+    args
 }
 
 /// What the user gave, which messages quote and which may hold a password.

@@ -232,6 +232,24 @@ pub(crate) enum ErrorKind {
 }
 
 impl ErrorKind {
+    const ALL: [Self; 10] = [
+        Self::Serialization,
+        Self::Deadlock,
+        Self::LockTimeout,
+        Self::Busy,
+        Self::Duplicate,
+        Self::Lost,
+        Self::Cancelled,
+        Self::Connect,
+        Self::MissingTable,
+        Self::Other,
+    ];
+
+    /// Whether it is the word for a kind.
+    pub(crate) fn named(word: &str) -> bool {
+        Self::ALL.iter().any(|kind| kind.name() == word)
+    }
+
     /// A word for counting failures that carry no code of the engine's.
     pub(crate) fn name(self) -> &'static str {
         match self {

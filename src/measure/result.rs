@@ -60,7 +60,9 @@ pub(crate) fn run_of(frame: &Frame<'_>, outcome: &Outcome) -> Run {
     let mut warnings = warnings(frame, outcome, &latency);
     let checkpoint_s = frame.checkpoint_s.filter(|_| writes(workload, total));
     let reasons = too_short(seconds, interval.as_ref(), variance.dip_period_s, checkpoint_s);
-    warnings.extend(reasons.into_iter().map(Warning::TooShort));
+    if committed > 0 {
+        warnings.extend(reasons.into_iter().map(Warning::TooShort));
+    }
     let (connect_ms, pool, pool_wait_ms) = acquiring(settings, total);
     Run {
         arm: place.arm.clone(),
@@ -203,6 +205,22 @@ fn writes(workload: &Workload, total: &Tally) -> bool {
         .any(|(statement, tally)| statement.kind == StatementKind::Write && tally.count > 0)
 }
 
+/// Where and why the first transaction failed; empty when none did.
+fn first_failure(workload: &Workload, total: &Tally) -> String {
+    let failures = total.failures();
+    let Some(first) = failures.first() else { return String::new() };
+    let text = first.samples.first().map_or("", String::as_str);
+    let why = format!("{text} ({})", first.code);
+    let mut failed = workload.written().filter(|(index, _)| total.statements()[*index].failed > 0);
+    match failed.next() {
+        Some((_, statement)) => {
+            let script = &workload.scripts[statement.script as usize].name;
+            format!("\"{}\" (script {script}) met: {why}", statement.text)
+        }
+        None => why,
+    }
+}
+
 /// Statements on rows that never found one. INSERT cannot fail to, nor can a sum.
 fn nothing_matched(workload: &Workload, total: &Tally) -> Option<Warning> {
     let mut empty = workload.written().filter_map(|(index, statement)| {
@@ -296,6 +314,11 @@ fn warnings(frame: &Frame<'_>, outcome: &Outcome, latency: &Histogram) -> Vec<Wa
     let mut warnings = frame.notes.to_vec();
     let settings = frame.settings;
     let committed = outcome.total.committed();
+    if committed == 0 {
+        let failed = outcome.total.failed();
+        let why = first_failure(frame.workload, &outcome.total);
+        warnings.push(Warning::NothingCommitted { failed, why });
+    }
     warnings.extend(nothing_matched(frame.workload, &outcome.total));
     if let Some((_, why)) = outcome.lost.first() {
         warnings.push(Warning::ClientsLost {
@@ -309,9 +332,6 @@ fn warnings(frame: &Frame<'_>, outcome: &Outcome, latency: &Histogram) -> Vec<Wa
     }
     if let Some(why) = &frame.recorded.refusal {
         warnings.push(Warning::NotMonitored { why: why.clone() });
-    }
-    if committed == 0 {
-        warnings.push(Warning::NothingCommitted { failed: outcome.total.failed() });
     }
     if outcome.interrupted {
         warnings.push(Warning::Interrupted);

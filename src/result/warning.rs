@@ -78,6 +78,8 @@ pub enum Warning {
     NothingCommitted {
         /// Failed transactions.
         failed: u64,
+        /// Where and why the first one did; empty when none did.
+        why: String,
     },
     /// The run was interrupted before its planned end.
     Interrupted,
@@ -94,6 +96,18 @@ pub enum Warning {
         count: u64,
         /// How many others there are.
         others: usize,
+    },
+    /// A scale was asked for that is not the tables'.
+    ScaleIgnored {
+        /// Asked for.
+        asked: u64,
+        /// What the tables were loaded at.
+        holds: u64,
+    },
+    /// Workers were asked for where every client has a thread of its own.
+    WorkersIgnored {
+        /// Asked for.
+        workers: u32,
     },
     /// The workload asks for keys that the tables do not have.
     KeysBeyondTable {
@@ -122,6 +136,23 @@ pub enum Warning {
 }
 
 impl Warning {
+    /// Those about options without effect.
+    fn about_options(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::ScaleIgnored { asked, holds } => write!(
+                f,
+                "--scale {asked} has no effect: the tables were loaded at scale {holds}, and built-in \
+                 workloads go by that. Load others with `dbload init --scale {asked} --replace`"
+            ),
+            Self::WorkersIgnored { workers } => write!(
+                f,
+                "--workers {workers} has no effect on SQLite, which works in its clients' own threads: \
+                 leave it out"
+            ),
+            _ => Ok(()),
+        }
+    }
+
     /// Those about the tables.
     fn about_tables(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -213,10 +244,14 @@ impl fmt::Display for Warning {
                 "the server does not show its counters: {why}. Give the user the role pg_monitor \
                  (PostgreSQL) or PROCESS (MySQL), or use --no-monitor"
             ),
-            Self::NothingCommitted { failed } => write!(
+            Self::NothingCommitted { failed: 0, .. } => f.write_str(
+                "no transaction committed in the window: there is no throughput and no latency to \
+                 report. Use a longer --duration",
+            ),
+            Self::NothingCommitted { failed, why } => write!(
                 f,
-                "no transaction committed, and {failed} failed: there is no throughput and no \
-                 latency to report. See the failures above"
+                "no transaction committed, and {failed} failed: {why}. There is no throughput and \
+                 no latency to report; correct the script, or look at the tables"
             ),
             Self::Interrupted => f.write_str(
                 "interrupted: the last run is shorter than asked, and later ones are missing. \
@@ -231,6 +266,7 @@ impl fmt::Display for Warning {
             | Self::KeysBeyondTable { .. }
             | Self::TablesRemade { .. }
             | Self::NotSettled { .. } => self.about_tables(f),
+            Self::ScaleIgnored { .. } | Self::WorkersIgnored { .. } => self.about_options(f),
             Self::NotWritten { why } => {
                 write!(f, "{why}: the results folder is not complete, the figures here are")
             }

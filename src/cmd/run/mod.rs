@@ -104,6 +104,7 @@ impl<'a> Job<'a> {
         let workloads = request::workloads(&args.load, dialect, None)?;
         let choices = request::choices(&args.load, &workloads)?;
         sessions::check(args, dialect, &workloads, &choices)?;
+        request::check_ignored(&args.errors.ignore_errors)?;
         let schema = tables::schema(&choices, &workloads);
         if args.init && schema == Schema::Tpcb && args.load.scale.is_none() {
             bail!("run --init needs a scale: add --scale N (1 is 100,000 accounts)");
@@ -265,6 +266,17 @@ impl<'a> Job<'a> {
             warnings.push(Warning::SimpleProtocol { script, why }.to_string());
         }
         let held = found.map(|found| found.size);
+        if let (Some(Schema::Tpcb), Some(asked), Some(holds)) =
+            (self.choices.schema, self.args.load.scale, plan.scale)
+            && u64::from(asked) != holds
+        {
+            warnings.push(Warning::ScaleIgnored { asked: asked.into(), holds }.to_string());
+        }
+        if let (Dialect::Sqlite, Some(workers)) =
+            (self.named.target.dialect(), self.args.load.workers)
+        {
+            warnings.push(Warning::WorkersIgnored { workers }.to_string());
+        }
         if let (Some(asked), Some(SchemaSize::Sbtest { table_size: holds, .. })) =
             (plan.table_size, held)
             && asked > holds

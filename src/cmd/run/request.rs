@@ -295,6 +295,26 @@ fn ignored_errors(given: &[String], is_sbtest: bool) -> Vec<String> {
     }
 }
 
+/// Refuses what no engine has as the code of an error.
+pub(crate) fn check_ignored(codes: &[String]) -> anyhow::Result<()> {
+    let alone = codes.len() == 1;
+    let is_code = |code: &str| {
+        let capitals = |c: char| c.is_ascii_digit() || c.is_ascii_uppercase();
+        let sqlstate = code.len() == 5 && code.chars().all(capitals);
+        let number = (1..=5).contains(&code.len()) && code.chars().all(|c| c.is_ascii_digit());
+        let sqlite = code.strip_prefix("SQLITE_");
+        let sqlite = sqlite.is_some_and(|name| name.chars().all(|c| capitals(c) || c == '_'));
+        sqlstate || number || sqlite || (code == "none" && alone) || ErrorKind::named(code)
+    };
+    match codes.iter().find(|code| !is_code(code)) {
+        None => Ok(()),
+        Some(code) => bail!(
+            "--ignore-errors \"{code}\" is no code of an error: give an SQLSTATE (23505), a number of \
+             MySQL's (1062), a name of SQLite's (SQLITE_CONSTRAINT), duplicate, or none alone"
+        ),
+    }
+}
+
 /// A default to the nanosecond would be noise in a plan.
 fn whole_ms(duration: Duration) -> Duration {
     Duration::from_millis(u64::try_from(duration.as_millis()).unwrap_or(u64::MAX))

@@ -182,7 +182,11 @@ impl Cost {
             None => (key, ""),
         };
         let owner = if source == Source::Server { "server: " } else { "" };
-        let title = format!("{owner}{}", stem.replace('_', " "));
+        let mut title = format!("{owner}{}", stem.replace('_', " "));
+        if source == Source::Server && key == "commits" {
+            // More than one for each transaction wants an explanation.
+            title.push_str(" (of every session, those that read the counters too)");
+        }
         Self { source, key: key.to_owned(), rank: HOST_WORDS.len(), title, unit }
     }
 

@@ -56,6 +56,9 @@ pub fn report_with_series(
     let mut sections = vec![measured(summary, width)];
     if summary.runs.is_empty() {
         sections.push(vec!["Nothing was measured.".to_owned()]);
+    } else if nothing_committed(summary) {
+        // Empty tables would bury the reason.
+        sections.push(failures(&groups, width));
     } else if summary.comparisons.is_empty() {
         sections.extend(tables(summary, &groups, width));
         sections.push(over_time(summary, &groups, series, marks, width));
@@ -75,6 +78,12 @@ pub fn report_with_series(
         sections.extend(verdict::sections(summary, width));
     }
     joined(&sections)
+}
+
+/// Whether every transaction failed, so that there is no figure of any.
+fn nothing_committed(summary: &Summary) -> bool {
+    let failed = |run: &Run| run.transactions == 0 && run.failed.total > 0;
+    summary.comparisons.is_empty() && summary.runs.iter().all(failed)
 }
 
 /// The warnings of the whole and of each run, every sentence once; empty when there is none.

@@ -77,8 +77,10 @@ fn target(arm: &Arm, named: bool) -> String {
         let product = match arm.engine.as_str() {
             "postgres" => "PostgreSQL",
             "sqlite" => "SQLite",
-            "mysql" => "MySQL",
             "mariadb" => "MariaDB",
+            // The URL says mysql for both.
+            "mysql" if version.contains("MariaDB") => "MariaDB",
+            "mysql" => "MySQL",
             other => other,
         };
         // Some servers name themselves in their version, others do not.
@@ -285,12 +287,29 @@ pub(super) fn failures(groups: &[Group<'_>], width: usize) -> Vec<String> {
                 let text = format!("{}: {}", sample.code, sample.text);
                 lines.extend(hanging("    ", &text, width));
             }
+            lines.extend(failed_at(run, width));
         }
     }
     if !lines.is_empty() {
         lines.insert(0, "Failed transactions by code".to_owned());
     }
     lines
+}
+
+/// Statements that are named with what failed at them.
+const MAX_FAILED_AT: usize = 3;
+
+/// The statements at which most transactions failed.
+fn failed_at(run: &Run, width: usize) -> Vec<String> {
+    let mut failed: Vec<&Statement> =
+        run.statements.iter().filter(|statement| statement.failed > 0).collect();
+    failed.sort_by_key(|statement| std::cmp::Reverse(statement.failed));
+    let lines = failed.iter().take(MAX_FAILED_AT).flat_map(|statement| {
+        let Statement { script, n, text, failed, .. } = statement;
+        let count = format_count(*failed);
+        hanging("    ", &format!("{count} at statement {n} of {script}: {}", one_line(text)), width)
+    });
+    lines.collect()
 }
 
 /// Figures of each script of a mix.
