@@ -54,6 +54,27 @@ fn sqlite_on_two_folders_ends_in_a_verdict() {
     assert_eq!((rounds.first(), rounds.last()), (Some(&"1"), Some(&"5")), "{rounds:?}");
 }
 
+/// The order of runs is drawn; that of the results is not.
+#[test]
+fn arms_stand_as_the_plan_has_them_the_baseline_first() {
+    for seed in 1..=3 {
+        let place = Place::new();
+        plan(
+            &place,
+            &format!("rounds = 2\nseed = {seed}\naa = true\nbaseline = \"lite/b\""),
+            SQLITE,
+        );
+        study(&place, &["plan.toml", "--out", "results"]).expect_code(0);
+        let summary = summary(&place, "results");
+        let names = |of: &str, field: &str| -> Vec<String> {
+            let all = summary[of].as_array().expect("a list").iter();
+            all.map(|one| one[field].as_str().expect("a name").to_owned()).collect()
+        };
+        assert_eq!(names("arms", "name"), ["lite/b", "lite/a", "lite/b:again"], "{seed}");
+        assert_eq!(names("comparisons", "arm"), ["lite/a", "lite/b:again"], "{seed}");
+    }
+}
+
 #[test]
 fn a_cell_runs_the_workloads_of_the_plan_one_after_the_other() {
     let place = Place::new();

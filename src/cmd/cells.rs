@@ -8,6 +8,7 @@ use crate::compare::probes::compare_probes;
 use crate::compare::{Question, compare_runs, fair};
 use crate::report::cells::CellsFolder;
 use crate::report::{Format, Output, Talk, html, report_width, text};
+use crate::result::comparison::Comparison;
 use crate::result::probe::Probe;
 use crate::result::{Summary, Warning};
 use crate::stats::verdict::MIN_ROUNDS;
@@ -16,6 +17,8 @@ use crate::stats::verdict::MIN_ROUNDS;
 pub(super) struct Gathering {
     pub(super) folder: CellsFolder,
     summary: Summary,
+    /// Names of the arms as the plan has them; cells come in drawn order.
+    arms: Vec<String>,
     /// Cells that the plan has.
     planned: usize,
     done: usize,
@@ -25,6 +28,7 @@ impl Gathering {
     /// Nothing is measured yet. `plan` is stored beside the results.
     pub(super) fn begin(
         folder: CellsFolder,
+        arms: Vec<String>,
         plan: &str,
         plan_hash: String,
         seed: u64,
@@ -34,7 +38,7 @@ impl Gathering {
         folder.forget_intervals()?;
         let summary = Summary::new(this_program(), seed, plan_hash);
         folder.write_summary(&summary)?;
-        Ok(Self { folder, summary, planned, done: 0 })
+        Ok(Self { folder, summary, arms, planned, done: 0 })
     }
 
     /// Adds what a cell gave; its files are named as seen from the folder of the whole.
@@ -83,11 +87,19 @@ impl Gathering {
     /// Says which arms have all their data in memory; `sizes` are those of tables and keys.
     pub(super) fn tell_memory(&mut self, sizes: &[(String, u64)]) {
         let memory = crate::host::machine().memory_bytes;
+        let mut said: Vec<(String, Vec<&str>)> = Vec::new();
         for (name, bytes) in sizes {
             let arm = self.summary.arms.iter().find(|arm| arm.name == *name);
-            if let Some(sentence) = arm.and_then(|arm| fair::in_memory(arm, *bytes, memory)) {
-                self.warn(sentence);
+            let Some(what) = arm.and_then(|arm| fair::in_memory(arm, *bytes, memory)) else {
+                continue;
+            };
+            match said.iter_mut().find(|(known, _)| *known == what) {
+                Some((_, names)) => names.push(name),
+                None => said.push((what, vec![name])),
             }
+        }
+        for (what, names) in said {
+            self.warn(format!("{}: {what}", names.join(", ")));
         }
     }
 
@@ -111,8 +123,16 @@ impl Gathering {
     ) -> anyhow::Result<Exit> {
         talk.step_ends();
         // The baseline first: that is how differences are told.
-        self.summary.arms.sort_by_key(|arm| arm.name != question.baseline);
-        let compared = compare_runs(&self.summary.runs, question);
+        let place = |name: &str| {
+            (name != question.baseline, self.arms.iter().position(|known| known == name))
+        };
+        self.summary.arms.sort_by_key(|arm| place(&arm.name));
+        let mut compared = compare_runs(&self.summary.runs, question);
+        let alike =
+            |a: &Comparison, b: &Comparison| (&a.workload, &a.metric) == (&b.workload, &b.metric);
+        for of_all_arms in compared.comparisons.chunk_by_mut(alike) {
+            of_all_arms.sort_by_key(|comparison| place(&comparison.arm));
+        }
         self.summary.comparisons = compared.comparisons;
         fair::qualify(&mut self.summary.comparisons, &self.summary.arms);
         for warning in compared.warnings.into_iter().chain(fair::differences(&self.summary.arms)) {

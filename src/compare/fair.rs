@@ -97,11 +97,10 @@ fn made_otherwise(baseline: &Arm, arm: &Arm) -> Option<String> {
     })
 }
 
-/// Says that the data of an arm, `bytes` of tables and keys, lie in memory; nothing where they do not,
-/// or where nobody knows.
+/// Where the data of an arm, `bytes` of tables and keys, lie in memory; nothing where they do not, or
+/// where nobody knows.
 pub fn in_memory(arm: &Arm, bytes: u64, memory_bytes: Option<u64>) -> Option<String> {
     let setting = |name: &str| arm.settings.get(name).and_then(|text| parse_size_bytes(text).ok());
-    let name = &arm.name;
     let size = format_bytes(bytes);
     let pool = setting("shared_buffers").map(|pool| ("shared_buffers", pool));
     let buffers =
@@ -109,7 +108,7 @@ pub fn in_memory(arm: &Arm, bytes: u64, memory_bytes: Option<u64>) -> Option<Str
     if let Some((cache, pool)) = buffers.filter(|(_, pool)| bytes <= *pool) {
         let pool = format_bytes(pool);
         return Some(format!(
-            "{name}: {size} of tables and keys fit into {cache} of {pool}: all in RAM, reads do not \
+            "{size} of tables and keys fit into {cache} of {pool}: all in RAM, reads do not \
              touch the file system"
         ));
     }
@@ -118,7 +117,7 @@ pub fn in_memory(arm: &Arm, bytes: u64, memory_bytes: Option<u64>) -> Option<Str
     let memory = memory_bytes.filter(|memory| cached && bytes <= *memory)?;
     let memory = format_bytes(memory);
     Some(format!(
-        "{name}: {size} of tables and keys fit into the machine's {memory}: all in RAM once they were \
+        "{size} of tables and keys fit into the machine's {memory}: all in RAM once they were \
          read, and then reads do not touch the file system"
     ))
 }

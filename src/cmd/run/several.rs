@@ -48,8 +48,9 @@ pub(super) async fn several(
             return Err(error);
         }
     }
-    let mut gathering =
-        Gathering::begin(folder, &plan, hex(&Sha256::digest(&plan)), seed, order.len())?;
+    let names = targets.iter().map(|named| named.name.clone()).collect();
+    let hash = hex(&Sha256::digest(&plan));
+    let mut gathering = Gathering::begin(folder, names, &plan, hash, seed, order.len())?;
     for (cell, number) in order.iter().zip(1..) {
         let named = &targets[cell.arm];
         let args = cell_args(args, cell, seed, &gathering, named);

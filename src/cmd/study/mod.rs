@@ -60,8 +60,9 @@ pub(crate) async fn study(args: StudyArgs, env: &Env, signals: &Signals) -> anyh
     }
     let folder = folder(&args, &plan, file)?;
     let hash = hex(&Sha256::digest(&text));
-    let gathering =
-        Gathering::begin(folder, &text, hash, plan.seed, order.len() * steps.groups.len())?;
+    let names = plan.arms.iter().map(|arm| arm.name.clone()).collect();
+    let cells = order.len() * steps.groups.len();
+    let gathering = Gathering::begin(folder, names, &text, hash, plan.seed, cells)?;
     let talk = Talk::stderr(Style::of_stderr(args.talk.quiet));
     let study = Study { plan: &plan, steps: &steps, args: &args, env, signals, talk, gathering };
     Box::pin(study.run(&order)).await
