@@ -8,6 +8,8 @@ use super::groups::Groups;
 use super::input::Results;
 use super::tables::{self, Table};
 use super::words::{self, Sentence};
+use crate::report::text::without_figures;
+use crate::result::Summary;
 use crate::result::environment::Storage;
 use crate::result::summary::Arm;
 use crate::units::format_bytes;
@@ -112,7 +114,7 @@ impl View {
             load: load(results, groups),
             arms: arms(results),
             settings: settings(&summary.arms, true),
-            warnings: warnings(results),
+            warnings: warnings(&results.summary),
             incomplete: !summary.complete,
             workloads: groups.workloads.clone(),
             levels,
@@ -199,12 +201,10 @@ fn tiles(results: &Results, groups: &Groups<'_>) -> Vec<Tile> {
             note: plural(summary.runs.len() as u64, "run"),
         });
     }
-    let about_runs: usize = summary.runs.iter().map(|run| run.warnings.len()).sum();
-    let count = summary.warnings.len() + about_runs;
     let failed: u64 = summary.runs.iter().map(|run| run.failed.total).sum();
     tiles.push(Tile {
         label: "warnings",
-        value: count.to_string(),
+        value: warnings(summary).len().to_string(),
         note: match summary.runs.iter().all(|run| run.knows("failed")) {
             true => format!("{failed} failed transactions"),
             false => "failures: not recorded".to_owned(),
@@ -314,15 +314,20 @@ fn settings(arms: &[Arm], only_differing: bool) -> Table {
     table
 }
 
-fn warnings(results: &Results) -> Vec<Warning> {
-    let summary = &results.summary;
+/// Those of the whole, and those of runs, each once for all runs in which it differs in its figures
+/// at most.
+fn warnings(summary: &Summary) -> Vec<Warning> {
     let mut all: Vec<Warning> =
         summary.warnings.iter().map(|text| Warning { text: text.clone(), runs: vec![] }).collect();
     for run in &summary.runs {
         let place = format!("{} r{} c{} {}", run.arm, run.round, run.clients, run.workload);
         for text in &run.warnings {
-            match all.iter_mut().find(|known| known.text == *text && !known.runs.is_empty()) {
-                Some(known) => known.runs.push(place.clone()),
+            let alike = |known: &&mut Warning| {
+                !known.runs.is_empty() && without_figures(&known.text) == without_figures(text)
+            };
+            match all.iter_mut().find(alike) {
+                Some(known) if known.text == *text => known.runs.push(place.clone()),
+                Some(known) => known.runs.push(format!("{place}: {text}")),
                 None => all.push(Warning { text: text.clone(), runs: vec![place.clone()] }),
             }
         }

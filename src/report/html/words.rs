@@ -82,7 +82,7 @@ pub(super) fn verdict(summary: &Summary, groups: &Groups<'_>) -> Sentence {
     let total = primaries.len();
     let several = groups.workloads.len() > 1;
     let text = format!(
-        "Of {total} comparisons with {}: {}{}.",
+        "Against {}: of {total} {}{}.",
         isolated(&primaries[0].baseline),
         listed(&parts, "and"),
         most(&primaries, several).unwrap_or_default(),

@@ -146,7 +146,8 @@ impl Alike<'_> {
     }
 }
 
-fn without_figures(text: &str) -> String {
+/// What warnings that differ in their figures at most have in common.
+pub(super) fn without_figures(text: &str) -> String {
     text.chars().filter(|c| !c.is_ascii_digit() && *c != '.').collect()
 }
 

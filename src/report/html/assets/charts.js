@@ -95,7 +95,11 @@ function drawForest(plot, figure, choice) {
   const ends = rows.flatMap((row) => [row.ratio, row.ci_low, row.ci_high]).filter((end) => end > 0);
   const far = Math.max(maxOf(ends.map((end) => Math.abs(Math.log(end))), 0), Math.log(1 + margin) * 1.4) * 1.08;
   const reach = Math.exp(far);
-  const rowHeight = 22, left = Math.min(260, width * 0.36), numbers = width > 620 ? 190 : 0;
+  const interval = (row) => (row.ci_low > 0 && row.ci_high > 0 ? `${percent(row.ci_low)} to ${percent(row.ci_high)}` : "no interval");
+  const figures = rows.map((row) => `${percent(row.ratio)}  (${interval(row)})`);
+  const rowHeight = 22, left = Math.min(260, width * 0.36);
+  // Bold figures take this much a character at most.
+  const numbers = width > 620 ? 7.4 * maxOf(figures.map((text) => text.length), 0) : 0;
   const step = niceStep(100 * (reach - 1 / reach), Math.max(2, Math.floor((width - left - numbers) / 70)));
   const ticks = [];
   for (let i = Math.ceil(100 * (1 / reach - 1) / step); i * step <= 100 * (reach - 1); i += 1) ticks.push(1 + (i * step) / 100);
@@ -122,13 +126,12 @@ function drawForest(plot, figure, choice) {
     } else {
       chart.plot.append(svg("path", { class: "line", stroke: colour(row.index), d: `M${low} ${y}H${high}` }), marker(row.index, at, y, 3.5));
     }
-    const interval = hasEnds ? `${percent(row.ci_low)} to ${percent(row.ci_high)}` : "no interval";
     if (numbers) {
-      chart.root.append(svg("text", { x: width - numbers, y: y + 4, "font-weight": row.all ? 600 : 400 }, `${percent(row.ratio)}  (${interval})`));
+      chart.root.append(svg("text", { x: width - numbers, y: y + 4, "font-weight": row.all ? 600 : 400 }, figures[position]));
     }
     return {
       x: at, y,
-      text: () => `${row.name}${row.all ? ", all levels" : ""}\nratio ${row.ratio.toFixed(4)} (${percent(row.ratio)})\n95 %: ${interval}` +
+      text: () => `${row.name}${row.all ? ", all levels" : ""}\nratio ${row.ratio.toFixed(4)} (${percent(row.ratio)})\n95 %: ${interval(row)}` +
         (row.verdict ? `\n${row.verdict}` : ""),
     };
   });
