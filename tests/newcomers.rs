@@ -6,16 +6,18 @@
 mod common;
 
 use std::fs;
+use std::panic::AssertUnwindSafe;
 
-use common::on_every_postgres;
 use common::postgres::Database;
 use common::program::{Ended, Place};
 use common::results::number;
+use common::{on_every_postgres, wait_until};
 
 on_every_postgres![
     a_script_that_always_fails_says_where_and_why_before_anything_else,
     a_scale_that_is_not_the_tables_is_said_to_have_no_effect,
     a_client_of_mysql_is_told_that_the_server_is_postgres,
+    two_loads_of_one_database_are_kept_apart,
 ];
 
 fn dbload(place: &Place, url: &str, args: &str) -> Ended {
@@ -119,4 +121,37 @@ fn help_is_found_where_it_is_looked_for() {
     }
     assert!(place.dbload(&["-h"]).expect_code(0).stdout.contains("Usage: dbload <COMMAND>"));
     assert!(place.files().is_empty(), "{:?}", place.files());
+}
+
+fn two_loads_of_one_database_are_kept_apart(db: &Database) {
+    let place = Place::new();
+    dbload(&place, &db.url(), "init --scale 1").expect_code(0);
+    let other = db.sibling();
+    std::thread::scope(|scope| {
+        // Stands in the way of the first load until it is cut off, which is an error to psql.
+        scope.spawn(|| {
+            let hold = "BEGIN; LOCK pgbench_accounts; SELECT pg_sleep(60)";
+            std::panic::catch_unwind(AssertUnwindSafe(|| db.sql(hold)))
+        });
+        let locked = "SELECT count(*) FROM pg_locks JOIN pg_class ON oid = relation \
+                      WHERE relname = 'pgbench_accounts' AND mode = 'AccessExclusiveLock' AND granted";
+        wait_until("the lock", || db.number(locked) == 1);
+        let args = ["init", "--scale", "2", "--replace", "--target", &db.url()];
+        let first = place.start(&args);
+        let claimed = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND granted \
+                       AND database = (SELECT oid FROM pg_database WHERE datname = current_database())";
+        wait_until("the first load's claim", || db.number(claimed) == 1);
+        dbload(&place, &db.url(), "init --scale 3 --replace")
+            .expect_refusal(&["another dbload is loading", "nothing was touched"]);
+        // Another database is another matter.
+        dbload(&place, &other.url(), "init --scale 1").expect_code(0);
+        db.sql(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE '%sleep(60%' \
+                AND datname = current_database() AND pid <> pg_backend_pid()",
+        );
+        first.wait().expect_code(0);
+    });
+    assert_eq!(db.rows("pgbench_branches"), 2);
+    dbload(&place, &db.url(), "init --scale 1 --replace").expect_code(0);
+    dbload(&place, &db.url(), "verify").expect_code(0);
 }

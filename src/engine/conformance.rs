@@ -2,9 +2,16 @@
 //! where `DBLOAD_TEST_PG_URL` and `DBLOAD_TEST_MYSQL_URL` name servers (else SKIPPED, unless
 //! `DBLOAD_REQUIRE` names them), and the simulated one where no table is needed.
 
+mod loading;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+
+use loading::{
+    a_claim_keeps_others_out_until_it_is_given_back_or_its_connection_ends,
+    a_load_writes_its_range_and_reports_every_row,
+};
 
 use super::mysql::MySql;
 use super::postgres::Postgres;
@@ -63,6 +70,7 @@ conformance![
     a_running_statement_is_cancelled,
     a_connection_that_the_server_ended_is_lost,
     a_load_writes_its_range_and_reports_every_row,
+    a_claim_keeps_others_out_until_it_is_given_back_or_its_connection_ends,
 ];
 
 /// An engine whose clients all wait as one does that has its thread to itself.
@@ -456,24 +464,4 @@ async fn a_connection_that_the_server_ended_is_lost<E: Engine>(engine: &E) {
     let error = session.execute(StmtId(1), &workload.variables, None).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Lost, "{error}");
     session.close().await;
-}
-
-async fn a_load_writes_its_range_and_reports_every_row<E: Engine>(engine: &E) {
-    let mut admin = engine.admin().await.unwrap();
-    let mut rows = crate::schema::tpcb::tables(2_000, false, false, false).remove(1);
-    rows.table = name_of_table("load");
-    admin.batch(&format!("drop table if exists {}", rows.table)).await.unwrap();
-    let columns = "tid integer primary key, bid integer, tbalance integer, filler varchar(9)";
-    admin.batch(&format!("create table {} ({columns})", rows.table)).await.unwrap();
-    let reported = std::cell::Cell::new(0);
-    let done = |rows| reported.set(reported.get() + rows);
-    admin.load(&rows, 5..15_000, &done).await.unwrap();
-    assert_eq!(reported.get(), 14_995);
-    let columns = "count(*), min(tid), max(tid), max(bid), max(filler)";
-    let sql = format!("select {columns} from {}", rows.table);
-    let row = admin.rows(&sql).await.unwrap().remove(0);
-    let row: Vec<_> = row.iter().map(|cell| cell.as_deref().unwrap_or("NULL")).collect();
-    assert_eq!(row, ["14995", "6", "15000", "1500", "NULL"]);
-    // A range that breaks the key is an error.
-    assert!(admin.load(&rows, 0..10, &done).await.is_err());
 }

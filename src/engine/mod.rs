@@ -168,6 +168,11 @@ pub(crate) trait Admin {
         range: Range<u64>,
         done: &dyn Fn(u64),
     ) -> Result<(), DbError>;
+    /// Claims the database's tables for a load, until `release` or the end of the connection; false
+    /// where another load has them.
+    async fn claim(&mut self) -> Result<bool, DbError>;
+    /// Gives the claim back. Silent when that fails: it ends with the connection.
+    async fn release(&mut self);
     /// What the server is and how it is set.
     async fn facts(&mut self) -> Result<ServerFacts, DbError>;
     /// Sets to zero what the server has counted so far, where it keeps that beyond its restart.

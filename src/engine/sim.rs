@@ -104,6 +104,12 @@ impl Admin for SimAdmin {
         Err(no_tables())
     }
 
+    async fn claim(&mut self) -> Result<bool, DbError> {
+        Err(no_tables())
+    }
+
+    async fn release(&mut self) {}
+
     async fn facts(&mut self) -> Result<ServerFacts, DbError> {
         Err(no_tables())
     }

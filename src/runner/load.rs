@@ -52,13 +52,30 @@ pub(crate) async fn init<E: Engine>(
         plan.check_plain(sql.engine_name(), !sql.text("foreign_keys").is_empty())?;
     }
     let mut admin = engine.admin().await.map_err(LoadError::Connect)?;
-    let existing = existing(&mut admin, sql, plan.partitions).await?;
+    if !admin.claim().await.map_err(LoadError::doing("claiming the tables"))? {
+        return Err(LoadError::Claimed);
+    }
+    let loaded = load(engine, &mut admin, sql, plan, reuse, progress).await;
+    admin.release().await;
+    loaded
+}
+
+/// The same, once nobody else loads.
+async fn load<E: Engine>(
+    engine: &Arc<E>,
+    admin: &mut E::Admin,
+    sql: SchemaSql,
+    plan: &InitPlan,
+    reuse: bool,
+    progress: &mut dyn LoadProgress,
+) -> Result<Outcome, LoadError> {
+    let existing = existing(admin, sql, plan.partitions).await?;
     existing.check_own().map_err(LoadError::Foreign)?;
-    if let Some(found) = may_load(&mut admin, sql, plan, reuse, &existing).await? {
+    if let Some(found) = may_load(admin, sql, plan, reuse, &existing).await? {
         return Ok(Outcome::Reused(found));
     }
     let size_bytes = ddl::estimated_bytes(sql, plan);
-    let (jobs, note) = check_server::<E>(&mut admin, sql, plan, size_bytes).await?;
+    let (jobs, note) = check_server::<E>(admin, sql, plan, size_bytes).await?;
     if let Some(note) = note {
         progress.note(&note);
     }
@@ -71,12 +88,12 @@ pub(crate) async fn init<E: Engine>(
     }
 
     let mut steps = Steps { progress, times: Vec::new(), since: Instant::now() };
-    create(&mut admin, sql, plan, &existing, &mut steps).await?;
+    create(admin, sql, plan, &existing, &mut steps).await?;
     steps.begin(LoadStep::Load);
     let work = work(sql, plan, jobs);
     let rows = work.rows();
     load_rows(engine, work, jobs, |done| steps.progress.rows(done, rows, size_bytes)).await?;
-    finish(&mut admin, sql, plan, &mut steps).await?;
+    finish(admin, sql, plan, &mut steps).await?;
 
     let size = admin.rows(&sql.statement("size")).await.map_err(LoadError::doing("measuring"))?;
     let size = size.into_iter().flatten().next().flatten();

@@ -135,7 +135,19 @@ impl MySqlAdmin {
     }
 }
 
+/// What a load claims: names of locks are those of the whole server, and at most 64 characters.
+const CLAIM: &str = "CONCAT('dbload ', MD5(DATABASE()))";
+
 impl Admin for MySqlAdmin {
+    async fn claim(&mut self) -> Result<bool, DbError> {
+        let rows = self.rows(&format!("SELECT GET_LOCK({CLAIM}, 0)")).await?;
+        Ok(rows.iter().flatten().any(|cell| cell.as_deref() == Some("1")))
+    }
+
+    async fn release(&mut self) {
+        let _ = self.rows(&format!("SELECT RELEASE_LOCK({CLAIM})")).await;
+    }
+
     async fn batch(&mut self, sql: &str) -> Result<(), DbError> {
         self.conn.query_drop(sql).await.map_err(|error| from_driver(&error))
     }

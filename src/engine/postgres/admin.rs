@@ -37,7 +37,9 @@ const POOL_CONNECTIONS: usize = 1024;
 /// How long to wait for a connection when all are in use.
 const POOL_WAIT: Duration = Duration::from_secs(60);
 /// Leaves nothing of the one who had the connection before: an interrupted load its transaction.
-const RECYCLE: &str = "ROLLBACK; RESET ALL";
+const RECYCLE: &str = "ROLLBACK; RESET ALL; SELECT pg_advisory_unlock_all()";
+/// What a load claims: dbload's number ("dblo" in ASCII), and the schema that its tables are in.
+const CLAIM: &str = "1684171887, hashtext(current_schema())";
 
 /// Connections for administration to one target; cloned cheaply.
 #[derive(Clone)]
@@ -232,6 +234,15 @@ impl Admin for PgAdmin {
     /// as VACUUM, goes alone.
     async fn batch(&mut self, sql: &str) -> Result<(), DbError> {
         self.client()?.batch_execute(sql).await.map_err(|error| from_driver(&error))
+    }
+
+    async fn claim(&mut self) -> Result<bool, DbError> {
+        let rows = self.rows(&format!("SELECT pg_try_advisory_lock({CLAIM})")).await?;
+        Ok(rows.iter().flatten().any(|cell| cell.as_deref() == Some("t")))
+    }
+
+    async fn release(&mut self) {
+        let _ = self.batch(&format!("SELECT pg_advisory_unlock({CLAIM})")).await;
     }
 
     async fn rows(&mut self, sql: &str) -> Result<Vec<Vec<Option<String>>>, DbError> {

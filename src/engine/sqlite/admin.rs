@@ -2,8 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::Read;
+use std::io::{self, Read};
 use std::ops::Range;
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::fs::MetadataExt;
+use std::os::unix::net::{SocketAddr, UnixListener};
 use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, Statement};
@@ -11,7 +14,7 @@ use rusqlite::{Connection, Statement};
 use super::error::from_sqlite;
 use super::session::text_of;
 use crate::engine::monitor::Reading;
-use crate::engine::{Admin, DbError, ServerFacts};
+use crate::engine::{Admin, DbError, ErrorKind, ServerFacts};
 use crate::schema::{RowWriter, TableRows};
 
 /// Rows between two calls that report progress.
@@ -37,11 +40,13 @@ pub(crate) struct SqliteAdmin {
     path: PathBuf,
     /// The file was made for this connection.
     made: bool,
+    /// While a load has the file.
+    claim: Option<UnixListener>,
 }
 
 impl SqliteAdmin {
     pub(super) fn new(conn: Connection, path: PathBuf, made: bool) -> Self {
-        Self { conn, path, made }
+        Self { conn, path, made, claim: None }
     }
 
     fn insert(
@@ -86,6 +91,28 @@ impl Drop for SqliteAdmin {
 }
 
 impl Admin for SqliteAdmin {
+    /// A name in the kernel's memory, which ends with its process and leaves no file: a lock of the
+    /// file itself would disturb SQLite's own.
+    async fn claim(&mut self) -> Result<bool, DbError> {
+        let listen = || {
+            let file = fs::metadata(&self.path)?;
+            let name = format!("dbload load {} {}", file.dev(), file.ino());
+            UnixListener::bind_addr(&SocketAddr::from_abstract_name(name)?)
+        };
+        match listen() {
+            Ok(claim) => {
+                self.claim = Some(claim);
+                Ok(true)
+            }
+            Err(error) if error.kind() == io::ErrorKind::AddrInUse => Ok(false),
+            Err(error) => Err(DbError::new(ErrorKind::Other, "", error.to_string())),
+        }
+    }
+
+    async fn release(&mut self) {
+        self.claim = None;
+    }
+
     async fn batch(&mut self, sql: &str) -> Result<(), DbError> {
         self.conn.execute_batch(sql).map_err(|error| from_sqlite(&error))
     }

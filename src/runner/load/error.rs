@@ -18,6 +18,12 @@ pub(crate) enum LoadError {
     /// No connection.
     #[error(transparent)]
     Connect(DbError),
+    /// Another load is under way.
+    #[error(
+        "another dbload is loading tables of this database; nothing was touched: wait until it has \
+         ended"
+    )]
+    Claimed,
     /// A statement failed.
     #[error("{doing}: {error}")]
     Statement {
