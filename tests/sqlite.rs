@@ -42,6 +42,29 @@ fn the_first_command_loads_measures_and_names_the_results() {
     dbload(&place, "verify").expect_code(0);
 }
 
+/// The page's command, given to a shell, does what was done: names with blanks, and the drawn seed.
+#[test]
+fn the_page_tells_the_command_that_repeats_the_run() {
+    let place = Place::new();
+    dbload(&place, "init").expect_code(0);
+    std::fs::write(place.path("my script.sql"), "\\set x random(1, 9)\nSELECT :x;\n")
+        .expect("a file");
+    let run = ["run", "-f", "my script.sql", "-c", "1", "-t", "2", "--out", "out"];
+    place.dbload(&run).expect_code(0);
+    let text = std::fs::read_to_string(place.path("out/summary.json")).expect("a summary");
+    let summary: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    let page = std::fs::read_to_string(place.path("out/report.html")).expect("a page");
+    let command = format!(
+        "run -f &#x27;my script.sql&#x27; -c 1 -t 2 --out out --seed {}</code>",
+        summary["seed"]
+    );
+    assert!(page.contains(&command), "no {command}");
+    let again = ["run", "--seed", "7", "-c", "1", "-t", "2", "--out", "again"];
+    place.dbload(&again).expect_code(0);
+    let page = std::fs::read_to_string(place.path("again/report.html")).expect("a page");
+    assert_eq!(page.matches("--seed").count(), 1);
+}
+
 #[test]
 fn transactions_leaves_exactly_that_many_rows_per_client() {
     let place = Place::new();

@@ -103,7 +103,10 @@ impl Given {
 fn this_program() -> Program {
     let args: Vec<String> =
         std::env::args_os().map(|arg| arg.to_string_lossy().into_owned()).collect();
-    let command_line = redact_args(&args).join(" ");
+    let args = redact_args(&args);
+    // What a shell takes back as it was; only a zero byte, which no argument has, cannot be quoted.
+    let command_line =
+        shlex::try_join(args.iter().map(String::as_str)).unwrap_or_else(|_| args.join(" "));
     Program { version: env!("CARGO_PKG_VERSION").to_owned(), command_line }
 }
 

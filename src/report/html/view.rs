@@ -140,7 +140,7 @@ impl View {
             all_settings: settings(&summary.arms, false),
             plan: results.plan.clone(),
             scripts: scripts(results),
-            command: summary.dbload.command_line.clone(),
+            command: repeat(summary),
             version: summary.dbload.version.clone(),
             seed: summary.seed.to_string(),
             plan_hash: summary.plan_hash.clone(),
@@ -312,6 +312,16 @@ fn settings(arms: &[Arm], only_differing: bool) -> Table {
         }
     }
     table
+}
+
+/// The command that measures the same again: a seed that was drawn is given.
+fn repeat(summary: &Summary) -> String {
+    let line = &summary.dbload.command_line;
+    let mut words = line.split(' ');
+    let is_run = words.nth(1) == Some("run");
+    let has_seed =
+        words.any(|word| word.starts_with("--seed") || word.starts_with("--random-seed"));
+    if is_run && !has_seed { format!("{line} --seed {}", summary.seed) } else { line.clone() }
 }
 
 /// Those of the whole, and those of runs, each once for all runs in which it differs in its figures
