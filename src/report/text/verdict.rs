@@ -187,13 +187,14 @@ fn level_title(comparison: &Comparison) -> String {
 
 fn level_rows(comparison: &Comparison) -> Vec<Vec<String>> {
     let four = |figure: Option<f64>| optional(figure, |figure| format!("{figure:.4}"));
+    let chance = |p: Option<f64>| optional(p, format_p);
     let all = vec![
         "all".to_owned(),
         four(Some(comparison.ratio)),
         four(comparison.ci_low),
         four(comparison.ci_high),
-        four(comparison.p),
-        four(comparison.p_holm),
+        chance(comparison.p),
+        chance(comparison.p_holm),
     ];
     let level = comparison.levels.iter().map(|level| {
         vec![
@@ -201,13 +202,18 @@ fn level_rows(comparison: &Comparison) -> Vec<Vec<String>> {
             four(Some(level.ratio)),
             four(level.ci_low),
             four(level.ci_high),
-            four(level.p),
-            four(level.p_holm),
+            chance(level.p),
+            chance(level.p_holm),
         ]
     });
     // Of a single level the whole says the same, but for the simultaneous interval.
     let levels = if comparison.levels.len() > 1 { level.collect() } else { Vec::new() };
     [levels, vec![all]].concat()
+}
+
+/// A probability with four decimals; none is 0.
+fn format_p(p: f64) -> String {
+    if p < 0.00005 { "<0.0001".to_owned() } else { format!("{p:.4}") }
 }
 
 /// Rows are tests, columns arms, the baseline is 1.00; only where arms stand beside each other.
@@ -259,4 +265,17 @@ fn steadiness(summary: &Summary, width: usize) -> Vec<String> {
 
 fn of(runs: &[&Run], figure: fn(&Run) -> Option<f64>) -> Option<f64> {
     mean(runs.iter().filter_map(|run| figure(run)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::format_p;
+
+    #[test]
+    fn no_probability_is_shown_as_zero() {
+        assert_eq!(
+            [0.03, 0.00006, 0.00004, 0.0].map(format_p),
+            ["0.0300", "0.0001", "<0.0001", "<0.0001"]
+        );
+    }
 }
