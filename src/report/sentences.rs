@@ -22,14 +22,25 @@ pub(super) fn of(comparison: &Comparison, with_workload: bool, name: fn(&str) ->
     };
     let mut parts = sentence.split("; ");
     let verdict = parts.next().unwrap_or_default();
-    let headline = format!("{} against {}{on}{metric}: {verdict}", name(arm), name(baseline));
-    let mut rest: Vec<String> = parts.map(str::to_owned).collect();
+    let mut headline = format!("{} against {}{on}{metric}: {verdict}", name(arm), name(baseline));
+    let (hazards, rest): (Vec<&str>, Vec<&str>) = parts.partition(|part| is_hazard(part));
+    for hazard in hazards {
+        headline.push_str("; ");
+        headline.push_str(hazard);
+    }
+    let mut rest: Vec<String> = rest.into_iter().map(str::to_owned).collect();
     if comparison.verdict == Verdict::None
         && let (Some(low), Some(high)) = (comparison.ci_low, comparison.ci_high)
     {
         rest.push(format!("ratio {ratio:.4}, 95 % confidence interval {low:.4}-{high:.4}"));
     }
     Said { headline, rest }
+}
+
+/// Whether a part of a sentence tells that an arm may lose what it committed. A verdict is never
+/// shown without it.
+pub(super) fn is_hazard(part: &str) -> bool {
+    part.contains(" is not durable: ")
 }
 
 #[cfg(test)]
@@ -65,10 +76,11 @@ mod tests {
             "faster by 7.2 % (1.8-12.8); xfs is not durable: fsync=off",
         );
         let said = of(&one, false, str::to_owned);
-        assert_eq!(said.headline, "xfs against ext4: faster by 7.2 % (1.8-12.8)");
-        assert_eq!(said.rest, ["xfs is not durable: fsync=off"]);
+        let verdict = "faster by 7.2 % (1.8-12.8); xfs is not durable: fsync=off";
+        assert_eq!(said.headline, format!("xfs against ext4: {verdict}"));
+        assert!(said.rest.is_empty());
         let said = of(&one, true, |name| format!("<{name}>"));
-        assert_eq!(said.headline, "<xfs> against <ext4>, <tpcb-like>: faster by 7.2 % (1.8-12.8)");
+        assert_eq!(said.headline, format!("<xfs> against <ext4>, <tpcb-like>: {verdict}"));
     }
 
     #[test]

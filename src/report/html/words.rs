@@ -1,6 +1,6 @@
 //! The sentences of the page: question, verdict, and how sure it is.
 
-use crate::report::sentences::{self, Said};
+use crate::report::sentences::{self, Said, is_hazard};
 use crate::result::Summary;
 use crate::result::comparison::{Comparison, Verdict};
 use crate::stats::verdict::NOT_INTERLEAVED_BANNER;
@@ -67,6 +67,7 @@ pub(super) fn verdict(summary: &Summary, groups: &Groups<'_>) -> Sentence {
         return sentence("none", text);
     }
     let count = |verdict| primaries.iter().filter(|c| c.verdict == verdict).count();
+    let total = primaries.len();
     let kinds = [
         (Verdict::Faster, "faster"),
         (Verdict::Slower, "slower"),
@@ -77,12 +78,11 @@ pub(super) fn verdict(summary: &Summary, groups: &Groups<'_>) -> Sentence {
     let parts: Vec<String> = kinds
         .iter()
         .filter(|(verdict, _)| count(*verdict) > 0)
-        .map(|(verdict, words)| format!("{} {words}", count(*verdict)))
+        .map(|(verdict, words)| format!("{} of {total} {words}", count(*verdict)))
         .collect();
-    let total = primaries.len();
     let several = groups.workloads.len() > 1;
     let text = format!(
-        "Against {}: of {total} {}{}.",
+        "Against {}: {}{}.",
         isolated(&primaries[0].baseline),
         listed(&parts, "and"),
         most(&primaries, several).unwrap_or_default(),
@@ -101,7 +101,9 @@ fn most(comparisons: &[&Comparison], with_workload: bool) -> Option<String> {
     let fastest = of(Verdict::Faster).max_by(by_ratio);
     let one = fastest.or_else(|| of(Verdict::Slower).min_by(by_ratio))?;
     let on = if with_workload { format!(" on {}", isolated(&one.workload)) } else { String::new() };
-    Some(format!("; most {}: {}{on}, {}", one.verdict.key(), isolated(&one.arm), change(one.ratio)))
+    let hazard = if one.sentence.split("; ").any(is_hazard) { ", not durable" } else { "" };
+    let (arm, change) = (isolated(&one.arm), change(one.ratio));
+    Some(format!("; most {}: {arm}{on}, {change}{hazard}", one.verdict.key()))
 }
 
 /// A name that may run from right to left, kept from turning the sentence around it.
@@ -232,11 +234,12 @@ mod tests {
     #[test]
     fn a_verdict_is_one_sentence_with_its_interval_beside_it() {
         let said = of_comparison(&comparison(), false);
-        assert_eq!(said.text, "xfs against ext4: faster by 7.2 % (1.8-12.8).");
+        let verdict = "faster by 7.2 % (1.8-12.8); xfs is not durable: fsync=off";
+        assert_eq!(said.text, format!("xfs against ext4: {verdict}."));
         assert_eq!(
             said.detail,
             "+7.2 %, 95 % interval +1.8 % to +12.8 %; 8 rounds, interleaved, compared in pairs; \
-             p = 0.010; xfs is not durable: fsync=off"
+             p = 0.010"
         );
     }
 
