@@ -371,7 +371,7 @@ fn mariadb_is_made_started_and_stopped() {
     }
     let place = Place::new();
     let server = "[[server]]\nname = \"maria\"\nengine = \"mariadb\"\nbin = \"/usr/sbin\"\n";
-    let off = "settings = { innodb_flush_log_at_trx_commit = 0 }\n";
+    let off = "settings = { innodb_flush_log_at_trx_commit = 0, innodb-lru-scan-depth = 512 }\n";
     let off = format!("{}{off}", server.replace("\"maria\"", "\"off\""));
     plan(&place, "rounds = 2", &format!("{server}{off}"));
     let ended = study(&place, &["plan.toml", "--out", "results"]).expect_code(0);
@@ -382,6 +382,8 @@ fn mariadb_is_made_started_and_stopped() {
     assert!(said.contains("off/a is not durable: innodb_flush_log_at_trx_commit=0"), "{ended}");
     let said = ended.stderr.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(said.contains("innodb_flush_log_at_trx_commit 1 / 0"), "{ended}");
+    // Not one of those that the server is asked for.
+    assert!(said.contains("innodb_lru_scan_depth default / 512"), "{ended}");
     for folder in ["one/dbload-maria", "two/dbload-off"] {
         let folder = place.path(folder);
         assert!(folder.join("data/ibdata1").is_file());

@@ -120,6 +120,16 @@ pub struct Server {
     pub settings: Table,
 }
 
+impl Server {
+    /// Names and values of the settings, as text.
+    pub fn settings(&self) -> impl Iterator<Item = (String, String)> {
+        self.settings.iter().map(|(name, value)| {
+            let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            (name.clone(), text)
+        })
+    }
+}
+
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct StorageFile {

@@ -8,6 +8,7 @@ use anyhow::Context;
 
 use crate::instance::{self, Instance, InstanceDir, InstanceError, Kind, Server};
 use crate::plan::study::{ArmPlan, Cache, EngineKind, StudyPlan, TWIN};
+use crate::result::Summary;
 use crate::target::{Env, NamedTarget, TargetArgs};
 
 /// In the folder of an instance whose tables are loaded.
@@ -62,11 +63,7 @@ impl StudyArm {
             }
             Some(kind) => {
                 let bin = arm.server.bin.as_deref().context("no bin folder")?;
-                let settings = arm.server.settings.iter().map(|(name, value)| {
-                    let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-                    (name.clone(), text)
-                });
-                let (settings, initdb) = (settings.collect(), &arm.server.initdb);
+                let (settings, initdb) = (arm.server.settings().collect(), &arm.server.initdb);
                 let made = Instance::prepare(kind, dir.clone(), bin, initdb, settings, fresh);
                 Database::Server(made.await?)
             }
@@ -172,6 +169,16 @@ pub(super) fn check(plan: &StudyPlan) -> anyhow::Result<()> {
         }
     }
     Ok(())
+}
+
+/// Adds to what the server said of its settings those of the plan that it was not asked for.
+pub(super) fn add_settings(found: &mut Summary, plan: &ArmPlan) {
+    for arm in &mut found.arms {
+        for (name, value) in plan.server.settings() {
+            // MySQL takes both; it says the latter.
+            arm.settings.entry(name.replace('-', "_")).or_insert(value);
+        }
+    }
 }
 
 /// What comes after `dbload-` in the name of the arm's folder.

@@ -263,7 +263,8 @@ impl Study<'_> {
         for (part, group) in folders.iter().zip(&self.steps.groups) {
             let args = self.run_args(part, cell, group)?;
             let found = measure_cell(&args, running.target(), self.signals, &mut self.talk).await?;
-            if let Some(found) = found {
+            if let Some(mut found) = found {
+                arms::add_settings(&mut found, plan);
                 self.gathering.add(part, cell.round, found)?;
             }
             if self.signals.exit().is_some() {
