@@ -346,7 +346,8 @@ function drawPercentiles(plot, figure, choice) {
 
 function drawSteadiness(plot, figure, choice) {
   const boxes = ofLevel(DATA.boxes, choice);
-  if (boxes.length === 0) return nothing(plot, figure, "Intervals: not recorded.");
+  const isRecorded = runsAt(choice).some((run) => run.t.length > 0);
+  if (boxes.length === 0) return nothing(plot, figure, isRecorded ? "No whole interval." : "Intervals: not recorded.");
   const width = panels(plot, 1, 300).width;
   const narrow = width < 560, rowHeight = narrow ? 56 : 40, left = narrow ? 12 : Math.min(260, width * 0.3);
   const chart = frame(plot, {

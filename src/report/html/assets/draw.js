@@ -130,14 +130,17 @@ function frame(host, { width, height, x, y, left, bottom = 34, unit, top = unit 
   return { root, plot, X, Y, box, width, height };
 }
 
-// A line with gaps where a value is missing.
+// A line with gaps where a value is missing. A value between two gaps is a dash of six pixels.
 function path(points, X, Y) {
+  const isGap = (point) => !point || point[1] === null || point[1] === undefined || Number.isNaN(point[1]);
   let text = "", pen = "M";
-  for (const [x, y] of points) {
-    if (y === null || y === undefined || Number.isNaN(y)) { pen = "M"; continue; }
-    text += pen + X(x).toFixed(1) + " " + Y(y).toFixed(1);
+  points.forEach((point, index) => {
+    if (isGap(point)) { pen = "M"; return; }
+    const x = X(point[0]), y = Y(point[1]).toFixed(1);
+    const isAlone = pen === "M" && isGap(points[index + 1]);
+    text += isAlone ? `M${(x - 3).toFixed(1)} ${y}h6` : `${pen}${x.toFixed(1)} ${y}`;
     pen = "L";
-  }
+  });
   return text;
 }
 
