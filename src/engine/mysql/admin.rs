@@ -136,7 +136,7 @@ impl MySqlAdmin {
 }
 
 /// What a load claims: names of locks are those of the whole server, and at most 64 characters.
-const CLAIM: &str = "CONCAT('dbload ', MD5(DATABASE()))";
+const CLAIM: &str = "CONCAT('dbload ', LEFT(SHA2(DATABASE(), 256), 40))";
 
 impl Admin for MySqlAdmin {
     async fn claim(&mut self) -> Result<bool, DbError> {
