@@ -96,6 +96,21 @@ fn every_run_has_a_row_in_markdown_and_csv() {
 }
 
 #[test]
+fn sweep_as_markdown() {
+    insta::assert_snapshot!(markdown(&summary("sweep")));
+}
+
+#[test]
+fn arms_as_markdown() {
+    insta::assert_snapshot!(markdown(&summary("arms")));
+}
+
+#[test]
+fn arms_as_csv() {
+    insta::assert_snapshot!(csv::runs(&summary("arms")));
+}
+
+#[test]
 fn arms_with_a_rate_and_a_mix_at_80_columns() {
     insta::assert_snapshot!(shown("arms", 80));
 }
