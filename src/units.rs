@@ -342,10 +342,15 @@ pub fn format_count(count: u64) -> String {
     text
 }
 
-/// A count with its noun: `1 client`, `2 clients`.
+/// A count with its noun: `1 client`, `2 clients`, `2 log switches`.
 pub fn plural(count: impl Into<u64>, noun: &str) -> String {
     let count = count.into();
-    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+    let ending = match count {
+        1 => "",
+        _ if ["s", "x", "ch", "sh"].iter().any(|end| noun.ends_with(end)) => "es",
+        _ => "s",
+    };
+    format!("{count} {noun}{ending}")
 }
 
 /// A size for people, in PostgreSQL's units (1 kB = 1024 B): `512 B`, `16.0 MB`, `1.5 GB`.
@@ -369,6 +374,11 @@ pub fn format_bytes(bytes: u64) -> String {
 /// A fraction as a percentage with one decimal: 0.0348 is `3.5%`.
 pub fn format_percent(fraction: f64) -> String {
     format!("{:.1}%", fraction * 100.0)
+}
+
+/// A probability with four decimals; none is shown as 0.
+pub fn format_p(p: f64) -> String {
+    if p < 0.00005 { "<0.0001".to_owned() } else { format!("{p:.4}") }
 }
 
 #[cfg(test)]

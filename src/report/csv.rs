@@ -37,9 +37,23 @@ pub const RUN_COLUMNS: [&str; 28] = [
 ];
 
 /// The columns of a comparison.
-pub const RATIO_COLUMNS: [&str; 13] = [
-    "baseline", "arm", "workload", "metric", "clients", "rounds", "paired", "ratio", "ci_low",
-    "ci_high", "p", "p_holm", "verdict",
+pub const RATIO_COLUMNS: [&str; 16] = [
+    "baseline",
+    "arm",
+    "workload",
+    "metric",
+    "clients",
+    "rounds",
+    "paired",
+    "ratio",
+    "ci_low",
+    "ci_high",
+    "p",
+    "p_holm",
+    "verdict",
+    "margin",
+    "mde",
+    "rounds_needed",
 ];
 
 /// Every run in the order of measuring.
@@ -101,11 +115,12 @@ fn run_cells(run: &Run) -> [String; 28] {
     ]
 }
 
-fn ratio_rows(comparison: &Comparison) -> Vec<[String; 13]> {
+fn ratio_rows(comparison: &Comparison) -> Vec<[String; 16]> {
     let four = |figure: Option<f64>| figure.map_or_else(String::new, |f| format!("{f:.4}"));
     let Comparison { baseline, arm, workload, metric, rounds, paired, .. } = comparison;
-    let row = |clients: String, ratio: f64, ends: [Option<f64>; 4], verdict: String| {
-        let [low, high, p, p_holm] = ends.map(four);
+    // What is told of the whole has no figure at a level.
+    let row = |clients: String, ratio: f64, [low, high, p, p_holm]: [Option<f64>; 4], of_whole| {
+        let [verdict, margin, mde, rounds_needed] = of_whole;
         [
             baseline.clone(),
             arm.clone(),
@@ -115,19 +130,36 @@ fn ratio_rows(comparison: &Comparison) -> Vec<[String; 13]> {
             rounds.to_string(),
             paired.to_string(),
             format!("{ratio:.4}"),
-            low,
-            high,
-            p,
-            p_holm,
+            four(low),
+            four(high),
+            probability(p),
+            probability(p_holm),
             verdict,
+            margin,
+            mde,
+            rounds_needed,
         ]
     };
-    let Comparison { ci_low, ci_high, p, p_holm, .. } = *comparison;
-    let verdict = comparison.verdict.key().to_owned();
-    let whole = row("all".into(), comparison.ratio, [ci_low, ci_high, p, p_holm], verdict);
+    let Comparison { ci_low, ci_high, p, p_holm, margin, mde, rounds_needed, .. } = *comparison;
+    let of_whole = [
+        comparison.verdict.key().to_owned(),
+        margin.to_string(),
+        four(mde),
+        rounds_needed.map_or_else(String::new, |rounds| rounds.to_string()),
+    ];
+    let whole = row("all".into(), comparison.ratio, [ci_low, ci_high, p, p_holm], of_whole);
     let levels = comparison.levels.iter().map(|level| {
         let ends = [level.ci_low, level.ci_high, level.p, level.p_holm];
-        row(level.clients.to_string(), level.ratio, ends, String::new())
+        row(level.clients.to_string(), level.ratio, ends, Default::default())
     });
     std::iter::once(whole).chain(levels).collect()
+}
+
+/// A number that a program reads; a small one keeps its digits.
+fn probability(p: Option<f64>) -> String {
+    match p {
+        None => String::new(),
+        Some(p) if p < 0.001 => format!("{p:.2e}"),
+        Some(p) => format!("{p:.4}"),
+    }
 }

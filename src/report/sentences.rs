@@ -22,7 +22,10 @@ pub(super) fn of(comparison: &Comparison, with_workload: bool, name: fn(&str) ->
     };
     let mut parts = sentence.split("; ");
     let verdict = parts.next().unwrap_or_default();
-    let mut headline = format!("{} against {}{on}{metric}: {verdict}", name(arm), name(baseline));
+    // A sentence that there is no verdict has a colon of its own.
+    let mark = if comparison.verdict == Verdict::None { "," } else { ":" };
+    let mut headline =
+        format!("{} against {}{on}{metric}{mark} {verdict}", name(arm), name(baseline));
     let (hazards, rest): (Vec<&str>, Vec<&str>) = parts.partition(|part| is_hazard(part));
     for hazard in hazards {
         headline.push_str("; ");
@@ -37,9 +40,13 @@ pub(super) fn of(comparison: &Comparison, with_workload: bool, name: fn(&str) ->
     Said { headline, rest }
 }
 
-/// Whether a part of a sentence tells that an arm may lose what it committed. A verdict is never
-/// shown without it.
-pub(super) fn is_hazard(part: &str) -> bool {
+/// The parts of a sentence that tell that an arm may lose what it committed. A verdict is never
+/// shown without them.
+pub(super) fn hazards(sentence: &str) -> impl Iterator<Item = &str> {
+    sentence.split("; ").filter(|part| is_hazard(part))
+}
+
+fn is_hazard(part: &str) -> bool {
     part.contains(" is not durable: ")
 }
 
@@ -86,6 +93,7 @@ mod tests {
     #[test]
     fn without_a_verdict_there_is_the_ratio() {
         let said = of(&comparison(Verdict::None, "no verdict: why"), false, str::to_owned);
+        assert_eq!(said.headline, "xfs against ext4, no verdict: why");
         assert_eq!(said.rest, ["ratio 1.0720, 95 % confidence interval 1.0180-1.1280"]);
         let mut latency = comparison(Verdict::Slower, "higher by 7.2 % (1.8-12.8)");
         latency.metric = "response_p99_ms".into();

@@ -128,6 +128,20 @@ impl Summary {
         }
         Ok(serde_json::from_str(text)?)
     }
+
+    /// How many rounds there are: `5`, or `5 to 6` where arms, workloads or levels have more than
+    /// others.
+    pub fn rounds(&self) -> String {
+        let mut counts: BTreeMap<(&str, &str, u32), usize> = BTreeMap::new();
+        for run in &self.runs {
+            *counts.entry((&run.arm, &run.workload, run.clients)).or_default() += 1;
+        }
+        match (counts.values().min(), counts.values().max()) {
+            (Some(fewest), Some(most)) if fewest != most => format!("{fewest} to {most}"),
+            (Some(all), _) => all.to_string(),
+            _ => "0".to_owned(),
+        }
+    }
 }
 
 #[cfg(test)]

@@ -234,3 +234,18 @@ proptest! {
         let _ = parse_rate_per_s(&text);
     }
 }
+
+#[test]
+fn no_probability_is_shown_as_zero() {
+    assert_eq!(
+        [0.03, 0.00006, 0.00004, 0.0].map(format_p),
+        ["0.0300", "0.0001", "<0.0001", "<0.0001"]
+    );
+}
+
+#[test]
+fn a_count_has_its_noun() {
+    assert_eq!(plural(1_u32, "log switch"), "1 log switch");
+    assert_eq!(plural(44_u32, "log switch"), "44 log switches");
+    assert_eq!(plural(0_u32, "client"), "0 clients");
+}

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use browser::{Browser, chromium};
 use dbload::report::html;
-use dbload::result::{IntervalRow, Summary};
+use dbload::result::{IntervalRow, Run, Summary};
 use serde_json::{Value, json};
 use study::Study;
 
@@ -60,6 +60,7 @@ impl Page {
         assert_eq!(console, Vec::<String>::new());
         assert_eq!((&found["errors"], &found["resources"]), (&json!([]), &json!([])));
         assert_eq!(found["unlabelled"], 0);
+        assert_eq!(found["overlaps"], json!([]), "at {width} pixels");
         for (chart, drawn) in found["charts"].as_object().unwrap() {
             assert_eq!(drawn["broken"], 0, "{chart}");
         }
@@ -192,6 +193,92 @@ fn every_number_is_that_of_the_summary() {
     assert_charts_hold_the_summary(&page.data(), &summary);
 }
 
+/// Runs of an arm at a level.
+fn cell<'a>(summary: &'a Summary, arm: &str, clients: u32) -> Vec<&'a Run> {
+    summary.runs.iter().filter(|run| run.arm == arm && run.clients == clients).collect()
+}
+
+fn mean(values: impl Iterator<Item = f64>) -> f64 {
+    let values: Vec<f64> = values.collect();
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+#[test]
+fn every_mean_over_rounds_is_that_of_the_summary() {
+    let page = Page::of(&Study::golden());
+    let summary = page.summary();
+    let captions = [
+        "Throughput by number of clients, transactions per second",
+        "Latency in milliseconds, percentiles as means over the rounds",
+        "Variation within runs: means over the rounds; lowest, dips, stalls of all rounds",
+    ];
+    let [throughput, latency, steadiness] = captions.map(|caption| rows_of(&page.text, caption));
+    let cells: Vec<Vec<&Run>> = [2, 8, 32]
+        .into_iter()
+        .flat_map(|clients| summary.arms.iter().map(move |arm| (clients, &arm.name)))
+        .map(|(clients, arm)| cell(&summary, arm, clients))
+        .collect();
+    assert_eq!([throughput.len(), latency.len(), steadiness.len()], [cells.len(); 3]);
+    for (at, runs) in cells.iter().enumerate() {
+        let logs: Vec<f64> = runs.iter().map(|run| run.tps.ln()).collect();
+        let middle = mean(logs.iter().copied());
+        let squares = logs.iter().map(|log| (log - middle).powi(2)).sum::<f64>();
+        assert_shows(throughput[at][2], middle.exp());
+        assert_shows(throughput[at][5], 100.0 * (squares / (runs.len() - 1) as f64).sqrt());
+        assert_eq!(throughput[at][6], runs.len().to_string());
+        let of = |get: fn(&Run) -> f64| mean(runs.iter().map(|run| get(run)));
+        assert_shows(latency[at][2], of(|run| run.latency_ms.mean.unwrap()));
+        assert_shows(latency[at][3], of(|run| run.latency_ms.p50.unwrap()));
+        assert_shows(latency[at][6], of(|run| run.latency_ms.p99.unwrap()));
+        let slowest = runs.iter().filter_map(|run| run.latency_ms.max).fold(0.0, f64::max);
+        assert_shows(latency[at][9], slowest);
+        assert_shows(steadiness[at][2], of(|run| 100.0 * run.variance.cv.unwrap()));
+        assert_shows(steadiness[at][3], of(|run| 100.0 * run.variance.robust_cv.unwrap()));
+        assert_shows(steadiness[at][4], of(|run| run.variance.steadiness.unwrap()));
+        let dips: usize = runs.iter().map(|run| run.variance.dips.len()).sum();
+        assert_eq!(steadiness[at][6], dips.to_string());
+    }
+    let caption = "Change of throughput against the baseline, with 95 % interval; tinted where \
+                   there is a verdict and the level is significant by itself (Holm)";
+    let relative = rows_of(&page.text, caption);
+    let levels = summary.comparisons[0].levels.iter().map(|level| level.ratio);
+    let ratios: Vec<f64> = levels.chain([summary.comparisons[0].ratio]).collect();
+    assert_eq!(relative.len(), ratios.len());
+    for (row, ratio) in relative.iter().zip(ratios) {
+        assert_eq!(row[1], format!("+{:.1} %", 100.0 * (ratio - 1.0)));
+    }
+    let data = page.data();
+    for (arm, per_txn) in summary.arms.iter().zip(data["costs"][0]["of"].as_array().unwrap()) {
+        let first = cell(&summary, &arm.name, 2);
+        let cost = mean(first.iter().map(|run| run.host.as_ref().unwrap().per_txn["cpu_us"]));
+        assert!((per_txn[3].as_f64().unwrap() / cost - 1.0).abs() < 5e-5, "{per_txn} {cost}");
+    }
+}
+
+#[test]
+fn over_several_workloads_the_headline_says_where_which_arm_wins() {
+    let page = Page::of(&Study::several());
+    let summary = page.summary();
+    let said: Vec<String> = summary
+        .comparisons
+        .iter()
+        .map(|one| format!("{} (+{:.1} %)", one.workload, 100.0 * (one.ratio - 1.0)))
+        .collect();
+    let headline =
+        format!("pg18&#x2f;xfs against pg18&#x2f;ext4: faster on {}.", said.join(" and "));
+    assert!(page.text.contains(&format!("<bdi>{headline}</bdi></h1>")), "no {headline}");
+    // What a workload does not move is not drawn for it.
+    let data = page.data();
+    assert!(!data["costs"].as_array().unwrap().is_empty());
+    assert_eq!(page.text.matches("Cost of a committed transaction").count(), 2 * 2);
+    let Some(program) = chromium() else { return };
+    page.keep(&program, "several");
+    for width in [360, 1280] {
+        let found = page.check(&program, width, false);
+        assert_eq!(drawn(&found, "costs"), [10, 20, 20]);
+    }
+}
+
 /// Means over rounds, rates of runs, and ratios in the data of the charts.
 fn assert_charts_hold_the_summary(data: &Value, summary: &Summary) {
     let near = |found: &Value, figure: f64| {
@@ -207,7 +294,7 @@ fn assert_charts_hold_the_summary(data: &Value, summary: &Summary) {
     }
     for mean in data["means"].as_array().unwrap() {
         let arm = &summary.arms[usize::try_from(mean["a"].as_u64().unwrap()).unwrap()].name;
-        let own = |run: &&dbload::result::Run| run.arm == *arm && mean["c"] == run.clients;
+        let own = |run: &&Run| run.arm == *arm && mean["c"] == run.clients;
         let rates: Vec<f64> = summary.runs.iter().filter(own).map(|run| run.tps).collect();
         let logs: f64 = rates.iter().map(|rate| rate.ln()).sum();
         near(&mean["y"], (logs / rates.len() as f64).exp());
@@ -230,7 +317,7 @@ fn with_a_rate_response_times_are_shown_and_less_is_faster() {
     assert_shows(rows[0][2], comparison.ratio);
     let caption = "Latency in milliseconds, percentiles as means over the rounds";
     let rows = rows_of(&page.text, caption);
-    let own = |run: &&dbload::result::Run| run.arm == "pg18/ext4";
+    let own = |run: &&Run| run.arm == "pg18/ext4";
     let p99: Vec<f64> =
         summary.runs.iter().filter(own).map(|r| r.response_ms.unwrap().p99.unwrap()).collect();
     assert_shows(rows[0][6], p99.iter().sum::<f64>() / p99.len() as f64);
@@ -258,11 +345,12 @@ fn a_csv_file_of_rates_is_a_page_with_what_it_tells() {
     assert_eq!(done.unwrap().status.code(), Some(0));
     let text = fs::read_to_string(folder.path().join("results/report.html")).unwrap();
     let page = Page { folder, text };
-    let headline = "xfs against ext4: no verdict: the arms were run one after the other.";
+    let headline = "xfs against ext4, no verdict: the arms were run one after the other.";
     assert!(page.text.contains(headline) && page.text.contains("Only throughputs are known"));
     for made_up in ["0 failed", "closed loop", "data-chart=\"latency\"", "seed 0"] {
         assert!(!page.text.contains(made_up), "{made_up}");
     }
+    assert!(page.text.contains("5 and 6 rounds, not interleaved"), "rounds of either arm");
     let rows = rows_of(&page.text, "Ratio of throughput to the baseline");
     let ratios: Vec<&str> = rows.iter().map(|row| row[2]).collect();
     let expected = ["1.0542", "1.0933", "0.9790", "1.0180", "1.0694", "1.0872", "1.0971", "1.0411"];

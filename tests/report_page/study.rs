@@ -7,7 +7,7 @@ use std::time::{Duration, UNIX_EPOCH};
 use dbload::plan::Protocol;
 use dbload::report::{HistogramLog, ResultFolder};
 use dbload::result::comparison::{Comparison, LevelComparison};
-use dbload::result::counters::HostCounters;
+use dbload::result::counters::{HostCounters, ServerCounters};
 use dbload::result::environment::{self, Environment, Machine, Storage};
 use dbload::result::run::{Failed, FailureSample, Script};
 use dbload::result::summary::{Arm, Program, SCHEMA};
@@ -35,6 +35,9 @@ pub(crate) struct Study {
     /// Arrivals per second, in an open loop.
     pub(crate) rate: Option<f64>,
     pub(crate) settings: Vec<(String, String)>,
+    /// Counters of the server for each transaction; every second one moves under the last workload
+    /// alone.
+    pub(crate) counters: u32,
     pub(crate) warnings: Vec<String>,
 }
 
@@ -52,11 +55,22 @@ impl Study {
             seed: 1,
             rate: None,
             settings: vec![("shared_buffers".into(), "1GB".into())],
+            counters: 0,
             warnings: vec![
                 "the window of 60 s is under three checkpoint intervals (300 s): how many \
                  checkpoints fall into a run is chance; raise --duration to 15m"
                     .into(),
             ],
+        }
+    }
+
+    /// Two workloads, of which the second alone writes, and a server with many counters.
+    pub(crate) fn several() -> Self {
+        Self {
+            workloads: vec!["select-only".into(), "tpcb-like".into()],
+            levels: vec![8],
+            counters: 12,
+            ..Self::golden()
         }
     }
 
@@ -83,6 +97,7 @@ impl Study {
             seed: 2,
             rate: None,
             settings: vec![(markup.into(), "'\"><b>{{ v }}{% raw %}".into())],
+            counters: 0,
             warnings: vec![format!("{markup} & \"more\"")],
         }
     }
@@ -300,13 +315,20 @@ impl Study {
                 per_txn: named(&per_txn),
                 ..HostCounters::default()
             }),
-            server: None,
+            server: self.server_counters(place),
             client_cpu_us_per_txn: Some(31.5),
             warnings: if place.round == 1 { self.warnings.clone() } else { vec![] },
             complete: true,
             unknown: vec![],
             ..Run::of_rate(&self.arms[place.arm], place.round, place.clients, tps)
         }
+    }
+
+    fn server_counters(&self, place: &Place<'_>) -> Option<ServerCounters> {
+        let last = self.workloads.last().is_some_and(|last| last == place.workload);
+        let moved = |n: u32| if last || n % 2 == 1 { f64::from(n) } else { 0.0 };
+        let per_txn = (1..=self.counters).map(|n| (format!("counter_{n}"), moved(n))).collect();
+        (self.counters > 0).then(|| ServerCounters { per_txn, ..ServerCounters::default() })
     }
 
     fn summary(&self, runs: Vec<Run>) -> Summary {

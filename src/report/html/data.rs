@@ -70,7 +70,6 @@ pub(super) fn chart_data(results: &Results, groups: &Groups<'_>) -> Value {
         "arms": groups.arms,
         "workloads": groups.workloads,
         "levels": groups.levels,
-        "rounds": groups.rounds,
         "open": summary.runs.iter().any(is_open),
         "grid": percentiles::grid().into_iter().map(|q| digits(q, 9)).collect::<Vec<_>>(),
         "runs": runs,

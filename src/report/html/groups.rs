@@ -22,6 +22,8 @@ pub(super) struct Cell<'a> {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Mean {
     pub(super) value: f64,
+    /// Standard deviation of the logarithms of the rounds.
+    pub(super) spread: Option<f64>,
     pub(super) interval: Option<(f64, f64)>,
     pub(super) rounds: usize,
 }
@@ -33,8 +35,6 @@ pub(super) struct Groups<'a> {
     pub(super) workloads: Vec<String>,
     /// The client counts of each workload, rising.
     pub(super) levels: Vec<Vec<u32>>,
-    /// The greatest number of a round.
-    pub(super) rounds: u32,
     pub(super) cells: Vec<Cell<'a>>,
 }
 
@@ -70,7 +70,6 @@ impl<'a> Groups<'a> {
         };
         Self {
             levels: (0..workloads.len()).map(levels).collect(),
-            rounds: summary.runs.iter().map(|run| run.round).max().unwrap_or(0),
             arms,
             workloads,
             cells: cells
@@ -83,6 +82,18 @@ impl<'a> Groups<'a> {
     /// The index of an arm.
     pub(super) fn arm(&self, name: &str) -> Option<usize> {
         self.arms.iter().position(|known| known == name)
+    }
+
+    /// How many rounds an arm has, at the level that has most.
+    pub(super) fn rounds_of(&self, arm: usize) -> Option<usize> {
+        let own = self.cells.iter().filter(|cell| cell.arm == arm);
+        own.map(|cell| cell.runs.len()).max()
+    }
+
+    /// The greatest number of a round.
+    pub(super) fn last_round(&self) -> u32 {
+        let runs = self.cells.iter().flat_map(|cell| &cell.runs);
+        runs.map(|run| run.round).max().unwrap_or(0)
     }
 
     /// The index of a workload.
@@ -120,8 +131,8 @@ impl Cell<'_> {
     pub(super) fn tps(&self) -> Mean {
         let values: Vec<f64> = self.runs.iter().map(|run| run.tps).collect();
         let logs = logs(&values);
-        let middle = mean(&logs);
-        let interval = match (values.as_slice(), middle.zip(stddev(&logs))) {
+        let (middle, spread) = (mean(&logs), stddev(&logs));
+        let interval = match (values.as_slice(), middle.zip(spread)) {
             ([_], _) => self.runs[0].ci_tps.map(|[low, high]| (low, high)),
             (_, Some((middle, spread))) => {
                 let rounds = logs.len() as f64;
@@ -130,7 +141,7 @@ impl Cell<'_> {
             }
             _ => None,
         };
-        Mean { value: middle.map_or(0.0, f64::exp), interval, rounds: values.len() }
+        Mean { value: middle.map_or(0.0, f64::exp), spread, interval, rounds: values.len() }
     }
 
     /// The mean over the rounds that have a figure.
@@ -182,11 +193,7 @@ impl Cost {
             None => (key, ""),
         };
         let owner = if source == Source::Server { "server: " } else { "" };
-        let mut title = format!("{owner}{}", stem.replace('_', " "));
-        if source == Source::Server && key == "commits" {
-            // More than one for each transaction wants an explanation.
-            title.push_str(" (of every session, those that read the counters too)");
-        }
+        let title = format!("{owner}{}", stem.replace('_', " "));
         Self { source, key: key.to_owned(), rank: HOST_WORDS.len(), title, unit }
     }
 

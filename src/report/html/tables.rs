@@ -3,10 +3,11 @@
 use serde::Serialize;
 
 use super::data::is_open;
-use super::groups::{Cell, Groups};
+use super::groups::{Cell, Cost, Groups};
 use super::words;
 use crate::result::comparison::{Comparison, Verdict};
 use crate::result::{Run, Summary};
+use crate::units::{format_p, plural};
 
 /// What stands where a figure does not exist.
 const NONE: &str = "–";
@@ -78,6 +79,19 @@ impl Table {
         self.rows.push(Row { arm: Some(arm), head: head.to_owned(), cells });
     }
 
+    /// Without the columns in which no row has anything but `nothing`.
+    pub(super) fn without_empty_columns(mut self, nothing: &str) -> Self {
+        for column in (0..self.columns.len().saturating_sub(1)).rev() {
+            if self.rows.iter().all(|row| row.cells[column].text == nothing) {
+                self.columns.remove(column + 1);
+                for row in &mut self.rows {
+                    row.cells.remove(column);
+                }
+            }
+        }
+        self
+    }
+
     fn entries(&mut self, arm: usize, head: &str, cells: Vec<Entry>) {
         self.rows.push(Row { arm: Some(arm), head: head.to_owned(), cells });
     }
@@ -101,12 +115,14 @@ fn table_of_cells<const N: usize>(
 
 /// Throughput by level.
 pub(super) fn clients(groups: &Groups<'_>) -> Table {
-    table_of_cells(groups, ["tps, geometric mean", "95 % from", "95 % to", "rounds"], |cell| {
+    let columns = ["tps, geometric mean", "95 % from", "95 % to", "between rounds, %", "rounds"];
+    table_of_cells(groups, columns, |cell| {
         let mean = cell.tps();
         vec![
             fixed(Some(mean.value), 1),
             fixed(mean.interval.map(|(low, _)| low), 1),
             fixed(mean.interval.map(|(_, high)| high), 1),
+            fixed(mean.spread.map(|spread| 100.0 * spread), 1),
             count(mean.rounds as u64),
         ]
     })
@@ -158,9 +174,16 @@ pub(super) fn steadiness(groups: &Groups<'_>) -> Table {
     })
 }
 
-/// What a transaction cost, as means over the rounds.
-pub(super) fn costs(groups: &Groups<'_>) -> Table {
-    let costs = groups.costs();
+/// What a transaction cost, as means over the rounds: tables of so many columns that paper holds
+/// them.
+pub(super) fn costs(groups: &Groups<'_>) -> Vec<Table> {
+    groups.costs().chunks(COSTS_OF_A_TABLE).map(|costs| table_of_costs(groups, costs)).collect()
+}
+
+/// Costs that stand beside each other.
+const COSTS_OF_A_TABLE: usize = 8;
+
+fn table_of_costs(groups: &Groups<'_>, costs: &[Cost]) -> Table {
     let titles: Vec<String> = costs
         .iter()
         .map(|cost| match cost.unit {
@@ -214,8 +237,9 @@ pub(super) fn forest(summary: &Summary) -> Table {
         let arm = summary.arms.iter().position(|arm| arm.name == one.arm);
         let mut row = |clients: Entry, ratio: f64, ends: [Option<f64>; 4], verdict: Entry| {
             let [low, high, p, p_holm] = ends;
+            let chance = |p: Option<f64>| number(p.map_or(NONE.to_owned(), format_p));
             let mut cells = vec![text(one.workload.as_str()), clients, fixed(Some(ratio), 4)];
-            cells.extend([fixed(low, 4), fixed(high, 4), fixed(p, 4), fixed(p_holm, 4), verdict]);
+            cells.extend([fixed(low, 4), fixed(high, 4), chance(p), chance(p_holm), verdict]);
             table.rows.push(Row { arm, head: head.clone(), cells });
         };
         let ends = [one.ci_low, one.ci_high, one.p, one.p_holm];
@@ -268,7 +292,7 @@ pub(super) fn relative(summary: &Summary, groups: &Groups<'_>) -> Option<Table> 
             }
             table.rows.push(Row {
                 arm: None,
-                head: test(workload, &format!("{clients} clients")),
+                head: test(workload, &plural(*clients, "client")),
                 cells,
             });
         }

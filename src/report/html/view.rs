@@ -12,8 +12,7 @@ use crate::report::text::without_figures;
 use crate::result::Summary;
 use crate::result::environment::Storage;
 use crate::result::summary::Arm;
-use crate::units::format_bytes;
-use crate::units::plural;
+use crate::units::{format_bytes, plural};
 
 /// What stands where nothing is known.
 pub(super) const UNKNOWN: &str = "not recorded";
@@ -36,7 +35,9 @@ pub(super) struct View {
     incomplete: bool,
     workloads: Vec<String>,
     levels: Vec<u32>,
-    rounds: u32,
+    /// How many there are, in words, and the number of the last.
+    rounds: String,
+    last_round: u32,
     single_arm: bool,
     open: bool,
     clients: Table,
@@ -51,7 +52,7 @@ pub(super) struct View {
     only_rates: bool,
     /// What the verdicts are about.
     metric: &'static str,
-    costs: Table,
+    costs: Vec<Table>,
     runs: Table,
     has_intervals: bool,
     has_percentiles: bool,
@@ -96,14 +97,13 @@ impl View {
     /// Everything that the page says about `results`.
     pub(super) fn of(results: &Results, groups: &Groups<'_>) -> Self {
         let summary = &results.summary;
-        let several = groups.workloads.len() > 1;
         let mut levels: Vec<u32> = groups.levels.concat();
         levels.sort_unstable();
         levels.dedup();
         let primaries = words::primaries(summary);
         let verdicts = match primaries.as_slice() {
             [_] => Vec::new(),
-            all => all.iter().map(|one| words::of_comparison(one, several)).collect(),
+            all => all.iter().map(|one| words::of_comparison(one, groups)).collect(),
         };
         Self {
             title: title(results, groups),
@@ -118,7 +118,8 @@ impl View {
             incomplete: !summary.complete,
             workloads: groups.workloads.clone(),
             levels,
-            rounds: groups.rounds,
+            rounds: summary.rounds(),
+            last_round: groups.last_round(),
             single_arm: groups.arms.len() < 2,
             open: summary.runs.iter().any(super::data::is_open),
             clients: tables::clients(groups),
@@ -175,7 +176,7 @@ fn tiles(results: &Results, groups: &Groups<'_>) -> Vec<Tile> {
         });
         tiles.push(Tile {
             label: "rounds",
-            value: comparison.rounds.to_string(),
+            value: words::rounds(comparison, groups),
             note: if comparison.paired { "interleaved, in pairs" } else { "not interleaved" }
                 .into(),
         });
@@ -197,7 +198,7 @@ fn tiles(results: &Results, groups: &Groups<'_>) -> Vec<Tile> {
         }
         tiles.push(Tile {
             label: "rounds",
-            value: groups.rounds.to_string(),
+            value: summary.rounds(),
             note: plural(summary.runs.len() as u64, "run"),
         });
     }
@@ -230,7 +231,7 @@ fn load(results: &Results, groups: &Groups<'_>) -> Vec<Fact> {
     let levels = groups.levels.iter().zip(&groups.workloads).map(|(levels, workload)| {
         let clients: Vec<String> = levels.iter().map(ToString::to_string).collect();
         let name = if workload.is_empty() { UNKNOWN } else { workload };
-        format!("{name} with {} clients", words::listed(&clients, "and"))
+        format!("{name} with {} {}", words::listed(&clients, "and"), words::clients(levels))
     });
     let knows = |field: &str| summary.runs.iter().all(|run| run.knows(field));
     let mut facts = vec![
@@ -238,7 +239,7 @@ fn load(results: &Results, groups: &Groups<'_>) -> Vec<Fact> {
         fact("window", window),
         fact(
             "rounds",
-            format!("{}, {} in all", groups.rounds, plural(summary.runs.len() as u64, "run")),
+            format!("{}, {} in all", summary.rounds(), plural(summary.runs.len() as u64, "run")),
         ),
         fact("protocol", distinct(|run| run.knows("protocol").then(|| protocol(run)))),
         fact(
@@ -250,11 +251,15 @@ fn load(results: &Results, groups: &Groups<'_>) -> Vec<Fact> {
             },
         ),
     ];
-    for fact in facts.iter_mut().filter(|fact| fact.value.is_empty()) {
-        UNKNOWN.clone_into(&mut fact.value);
-    }
     if !scale.is_empty() {
         facts.insert(1, fact("scale", scale));
+    }
+    let (known, unknown): (Vec<Fact>, Vec<Fact>) =
+        facts.into_iter().partition(|fact| !fact.value.is_empty());
+    facts = known;
+    if !unknown.is_empty() {
+        let names: Vec<String> = unknown.into_iter().map(|fact| fact.name).collect();
+        facts.push(fact(UNKNOWN, names.join(", ")));
     }
     facts
 }
@@ -294,7 +299,7 @@ fn arms(results: &Results) -> Table {
             ],
         );
     }
-    table
+    table.without_empty_columns(UNKNOWN)
 }
 
 /// Settings by arm; those that differ, or all.
@@ -314,14 +319,31 @@ fn settings(arms: &[Arm], only_differing: bool) -> Table {
     table
 }
 
-/// The command that measures the same again: a seed that was drawn is given.
+/// The command that measures the same again: with the seed that was drawn and the target that the
+/// surroundings named, and into a new folder.
 fn repeat(summary: &Summary) -> String {
     let line = &summary.dbload.command_line;
-    let mut words = line.split(' ');
-    let is_run = words.nth(1) == Some("run");
-    let has_seed =
-        words.any(|word| word.starts_with("--seed") || word.starts_with("--random-seed"));
-    if is_run && !has_seed { format!("{line} --seed {}", summary.seed) } else { line.clone() }
+    let Some(mut words) = shlex::split(line) else { return line.clone() };
+    let is = |word: &str, name: &str| {
+        word.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('='))
+    };
+    if let Some(out) = words.iter().position(|word| is(word, "--out")) {
+        let with_value = if words[out] == "--out" { 2 } else { 1 };
+        words.drain(out..words.len().min(out + with_value));
+    }
+    let has = |names: &[&str]| words.iter().any(|word| names.iter().any(|name| is(word, name)));
+    if words.get(1).is_some_and(|word| word == "run") {
+        let seed = (!has(&["--seed", "--random-seed"])).then(|| summary.seed.to_string());
+        let target = match summary.arms.as_slice() {
+            [arm] if !has(&["--target"]) => Some(arm.target.clone()),
+            _ => None,
+        };
+        let missing = [("--target", target), ("--seed", seed)];
+        for (name, value) in missing.into_iter().filter_map(|(name, value)| Some((name, value?))) {
+            words.extend([name.to_owned(), value]);
+        }
+    }
+    shlex::try_join(words.iter().map(String::as_str)).unwrap_or_else(|_| line.clone())
 }
 
 /// Those of the whole, and those of runs, each once for all runs in which it differs in its figures
@@ -355,7 +377,7 @@ fn events(results: &Results) -> String {
         .iter()
         .map(|kind| {
             let count = events.iter().filter(|event| event.kind == *kind).count();
-            format!("{count} {kind}")
+            plural(count as u64, &kind.replace('_', " "))
         })
         .collect();
     if counted.is_empty() {
@@ -409,4 +431,40 @@ fn scripts(results: &Results) -> Vec<Fact> {
         }
     }
     facts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::result::summary::Program;
+
+    fn repeated(line: &str) -> String {
+        let program = Program { version: String::new(), command_line: line.to_owned() };
+        let mut summary = Summary::new(program, 7, String::new());
+        summary.arms = vec![Arm {
+            name: "default".into(),
+            target: "sqlite:a b.db".into(),
+            engine: "sqlite".into(),
+            transport: None,
+            server_version: None,
+            settings: Default::default(),
+            storage: None,
+        }];
+        repeat(&summary)
+    }
+
+    #[test]
+    fn the_command_measures_the_same_again() {
+        for (line, again) in [
+            ("dbload run", "dbload run --target 'sqlite:a b.db' --seed 7"),
+            (
+                "dbload run --seed=3 --out x --target sqlite:c -T 5",
+                "dbload run '--seed=3' --target sqlite:c -T 5",
+            ),
+            ("dbload study plan.toml --out=/tmp/x", "dbload study plan.toml"),
+            ("dbload compare 'a b' c", "dbload compare 'a b' c"),
+        ] {
+            assert_eq!(repeated(line), again);
+        }
+    }
 }

@@ -36,7 +36,6 @@ pub(super) fn measured(summary: &Summary, width: usize) -> Vec<String> {
         values.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
     };
     let (clients, workers) = (listed(|run| run.clients), listed(|run| run.workers));
-    let rounds = summary.runs.iter().map(|run| run.round).max().unwrap_or(1);
     let mut load = Vec::new();
     if run.knows("rate_per_s") {
         load.push(match run.rate_per_s {
@@ -59,8 +58,9 @@ pub(super) fn measured(summary: &Summary, width: usize) -> Vec<String> {
     load.extend(run.pool.map(|size| format!("sharing a pool of {}", plural(size, "connection"))));
     load.extend(run.ramp_s.map(|seconds| format!("joining over {seconds} s")));
     load.extend(asked(run));
-    if rounds > 1 {
-        load.push(plural(rounds, "round"));
+    let rounds = summary.rounds();
+    if rounds != "1" {
+        load.push(format!("{rounds} rounds"));
     }
     // Without a plan of the whole there is no seed of the whole.
     if !summary.plan_hash.is_empty() {

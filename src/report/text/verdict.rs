@@ -10,7 +10,7 @@ use crate::result::distinct;
 use crate::result::{Run, Summary};
 use crate::stats::summary::{logs, stddev};
 use crate::stats::verdict::NOT_INTERLEAVED_BANNER;
-use crate::units::{format_ms, format_percent, format_tps};
+use crate::units::{format_ms, format_p, format_percent, format_tps};
 
 /// Longest name of an arm as the head of a column.
 const MAX_ARM_CHARS: usize = 20;
@@ -211,11 +211,6 @@ fn level_rows(comparison: &Comparison) -> Vec<Vec<String>> {
     [levels, vec![all]].concat()
 }
 
-/// A probability with four decimals; none is 0.
-fn format_p(p: f64) -> String {
-    if p < 0.00005 { "<0.0001".to_owned() } else { format!("{p:.4}") }
-}
-
 /// Rows are tests, columns arms, the baseline is 1.00; only where arms stand beside each other.
 fn relative(summary: &Summary) -> Option<Sheet> {
     let arms = distinct(primaries(summary).map(|c| c.arm.clone()));
@@ -265,17 +260,4 @@ fn steadiness(summary: &Summary, width: usize) -> Vec<String> {
 
 fn of(runs: &[&Run], figure: fn(&Run) -> Option<f64>) -> Option<f64> {
     mean(runs.iter().filter_map(|run| figure(run)))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::format_p;
-
-    #[test]
-    fn no_probability_is_shown_as_zero() {
-        assert_eq!(
-            [0.03, 0.00006, 0.00004, 0.0].map(format_p),
-            ["0.0300", "0.0001", "<0.0001", "<0.0001"]
-        );
-    }
 }

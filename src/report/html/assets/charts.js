@@ -73,7 +73,7 @@ function drawClients(plot, figure, choice) {
     }
     lines.push(own.map((mean) => ({
       x: x(mean), y: chart.Y(mean.y),
-      text: () => `${armName(arm)}\n${mean.c} clients, ${mean.n} round${mean.n > 1 ? "s" : ""}\n${exact(mean.y)} tps` +
+      text: () => `${armName(arm)}\n${plural(mean.c, "client")}, ${plural(mean.n, "round")}\n${exact(mean.y)} tps` +
         (mean.ci ? `\n95 %: ${exact(mean.ci[0])} to ${exact(mean.ci[1])}` : ""),
     })));
   });
@@ -87,7 +87,7 @@ function drawForest(plot, figure, choice) {
   for (const one of DATA.forest.filter((comparison) => comparison.workload === workload)) {
     const arm = DATA.arms.indexOf(one.arm);
     rows.push({ ...one, index: arm, all: true, name: `${one.arm} / ${one.baseline}` });
-    for (const level of one.levels) rows.push({ ...level, index: arm, all: false, name: `${level.clients} clients` });
+    for (const level of one.levels) rows.push({ ...level, index: arm, all: false, name: plural(level.clients, "client") });
   }
   if (rows.length === 0) return nothing(plot, figure, "No comparison of this workload.");
   const width = panels(plot, 1, 300).width;
@@ -204,12 +204,14 @@ function drawThroughput(plot, figure, choice) {
   for (const arm of arms) {
     const own = runs.filter((run) => run.a === arm);
     const host = grid.add();
-    const mean = own.reduce((sum, run) => sum + run.tps, 0) / own.length;
-    host.append(titled(`${armName(arm)}: ${short(mean)} tps, ${own.length} round${own.length > 1 ? "s" : ""}`, arm));
+    // The mean of the rounds is that of the chart by clients.
+    const all = ofLevel(DATA.means, choice).find((one) => one.a === arm);
+    const mean = choice.round === 0 ? all.y : own[0].tps;
+    host.append(titled(`${armName(arm)}: ${short(mean)} tps, ${plural(own.length, "round")}`, arm));
     const rowHeight = own.length > 4 ? 7 : 10, height = 250 + own.length * rowHeight;
     const chart = frame(host, {
       width: grid.width, height, bottom: 44 + own.length * rowHeight, unit: "tps", x: axis, y: { min: 0, max: top },
-      label: `Throughput over time of ${armName(arm)}, ${own.length} rounds. Left and right arrow keys read the intervals, up and down the rounds; plus, minus and 0 zoom.`,
+      label: `Throughput over time of ${armName(arm)}, ${plural(own.length, "round")}. Left and right arrow keys read the intervals, up and down the rounds; plus, minus and 0 zoom.`,
     });
     if (own.length === 1) for (const [start, length] of own[0].dips) {
       chart.plot.append(svg("rect", { class: "dip", x: chart.X(start), width: Math.max(1, chart.X(start + length) - chart.X(start)), y: chart.box.top, height: chart.box.bottom - chart.box.top }));
@@ -369,7 +371,7 @@ function drawSteadiness(plot, figure, choice) {
     );
     return {
       x: median, y,
-      text: () => `${name}\n${box.n} seconds of ${box.rounds} round${box.rounds > 1 ? "s" : ""}\nmedian ${exact(box.q[3])} tps\n` +
+      text: () => `${name}\n${plural(box.n, "second")} of ${plural(box.rounds, "round")}\nmedian ${exact(box.q[3])} tps\n` +
         `quartiles ${exact(box.q[2])}, ${exact(box.q[4])}\n5 % and 95 %: ${exact(box.q[1])}, ${exact(box.q[5])}\nlowest ${exact(box.q[0])}, highest ${exact(box.q[6])}`,
     };
   });
@@ -380,7 +382,7 @@ function drawSteadiness(plot, figure, choice) {
 function drawCosts(plot, figure, choice) {
   const costs = DATA.costs
     .map((cost) => ({ ...cost, of: cost.of.filter((point) => point[1] === choice.workload) }))
-    .filter((cost) => cost.of.length > 0);
+    .filter((cost) => cost.of.some((point) => point[3] !== 0));
   if (costs.length === 0) return counted(figure, 0, 0, 0);
   const grid = panels(plot, costs.length, 270, "panels small");
   const levels = DATA.levels[choice.workload];
@@ -401,7 +403,7 @@ function drawCosts(plot, figure, choice) {
       points += own.length;
       return own.map(([, , clients, value]) => {
         chart.plot.append(marker(arm, chart.X(clients), chart.Y(value), 3));
-        return { x: chart.X(clients), y: chart.Y(value), text: () => `${armName(arm)}, ${clients} clients\n${exact(value)} ${cost.unit} per transaction` };
+        return { x: chart.X(clients), y: chart.Y(value), text: () => `${armName(arm)}, ${plural(clients, "client")}\n${exact(value)} ${cost.unit} per transaction` };
       });
     }));
   }
@@ -412,9 +414,12 @@ function drawServer(plot, figure, choice) {
   const runs = runsAt(choice).filter((run) => run.st.length > 0);
   if (runs.length === 0) return counted(figure, 0, 0, 0);
   const { axis } = timeAxis(runs, choice);
-  const grid = panels(plot, DATA.server.length, 360);
+  // Those that moved in these runs.
+  const counters = DATA.server.map((titles, at) => [...titles, at]).filter(([, , at]) => runs.some((run) => run.s[at].some((rate) => rate > 0)));
+  if (counters.length === 0) return nothing(plot, figure, "No counter moved.");
+  const grid = panels(plot, counters.length, 360);
   let series = 0, points = 0;
-  DATA.server.forEach(([name, unit], at) => {
+  counters.forEach(([name, unit, at]) => {
     const host = grid.add();
     host.append(titled(`${name}, ${unit}`));
     const chart = frame(host, {
@@ -435,5 +440,5 @@ function drawServer(plot, figure, choice) {
     });
     interactive(chart, lines, zoomTo(chart, axis, choice));
   });
-  counted(figure, DATA.server.length, series, points);
+  counted(figure, counters.length, series, points);
 }

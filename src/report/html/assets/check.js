@@ -53,6 +53,7 @@ function selfCheck() {
   });
   const page = document.documentElement;
   const found = {
+    overlaps: overlaps(),
     title: document.title, charts, hover, zoom, themes, late, choice: { workload: choice.workload, level: choice.level },
     errors: ERRORS, draw_ms: Number(page.dataset.drawMs),
     resources: performance.getEntriesByType("resource").map((entry) => entry.name),
@@ -61,5 +62,17 @@ function selfCheck() {
   };
   page.dataset.check = JSON.stringify(found);
   if (parent !== window) parent.postMessage(found, "*");
+}
+// Titles, buttons and charts that lie over each other.
+function overlaps() {
+  const found = [];
+  for (const figure of document.querySelectorAll("figure")) {
+    const shown = [...figure.querySelectorAll("h2, h3, button, svg, figcaption p, summary")].map((node) => [node, node.getBoundingClientRect()]);
+    shown.forEach(([one, a], i) => shown.slice(i + 1).forEach(([two, b]) => {
+      const width = Math.min(a.right, b.right) - Math.max(a.left, b.left), height = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
+      if (width > 1 && height > 1) found.push(`${one.tagName} ${one.textContent.slice(0, 40)} / ${two.tagName} ${two.textContent.slice(0, 40)}`);
+    }));
+  }
+  return found;
 }
 if (location.hash === "#selfcheck") selfCheck();

@@ -40,6 +40,8 @@ const percent = (ratio) => {
   return sign + Math.abs(change).toFixed(1) + " %";
 };
 
+const plural = (count, noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
+
 function niceStep(range, count) {
   const rough = range / Math.max(1, count);
   const power = Math.pow(10, Math.floor(Math.log10(rough)));

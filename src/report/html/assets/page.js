@@ -21,7 +21,7 @@ function draw(names) {
     const position = [...plot.querySelectorAll("svg")].indexOf(document.activeElement);
     plot.replaceChildren();
     FIGURES[name](plot, figure, choice);
-    if (OVER_TIME.includes(name) && plot.querySelector("svg")) plot.append(zoomButtons());
+    if (OVER_TIME.includes(name) && plot.querySelector("svg")) plot.prepend(zoomButtons());
     plot.style.minHeight = "";
     if (hadFocus && position >= 0) plot.querySelectorAll("svg")[position]?.focus();
   }
@@ -84,7 +84,7 @@ function fill(details) {
       armName(run.a), run.r, start, run.l[i], run.y[i], run.p50[i], run.p99[i], run.max[i], happenings(run, start, start + run.l[i]).join(", "),
     ])));
   }
-  table.append(html("caption", {}, `${DATA.workloads[choice.workload]}, ${choice.level} clients`), html("thead", {}, row("th", head)), body);
+  table.append(html("caption", {}, `${DATA.workloads[choice.workload]}, ${plural(choice.level, "client")}`), html("thead", {}, row("th", head)), body);
   details.querySelector(".scroll")?.remove();
   details.append(html("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Table" }, table));
 }
@@ -128,11 +128,11 @@ field("theme").addEventListener("click", () => {
   setTheme(THEMES[(THEMES.indexOf(now) + 1) % THEMES.length]);
 });
 
-// On paper everything is open, at the width of paper; afterwards as it was.
+// On paper everything is open but the lists of runs, at the width of paper; afterwards as it was.
 const PAPER_WIDTH = 720;
 let before = [];
 addEventListener("beforeprint", () => {
-  before = [...document.querySelectorAll("details:not(.late):not([open])")];
+  before = [...document.querySelectorAll("details:not(.late):not(.runs):not([open])")];
   for (const details of before) details.open = true;
   document.body.style.width = PAPER_WIDTH + "px";
   drawAll();
