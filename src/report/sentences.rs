@@ -8,8 +8,10 @@ pub(super) struct Said {
     /// Who against whom, and the verdict.
     pub(super) headline: String,
     /// What belongs to it: what could have been found, what makes an arm another thing than the
-    /// other; without a verdict the ratio.
+    /// other.
     pub(super) rest: Vec<String>,
+    /// Without a verdict the ratio.
+    pub(super) ratio: Option<String>,
 }
 
 /// What `comparison` says, on its workload where there are several; `name` writes a name.
@@ -31,13 +33,12 @@ pub(super) fn of(comparison: &Comparison, with_workload: bool, name: fn(&str) ->
         headline.push_str("; ");
         headline.push_str(hazard);
     }
-    let mut rest: Vec<String> = rest.into_iter().map(str::to_owned).collect();
-    if comparison.verdict == Verdict::None
-        && let (Some(low), Some(high)) = (comparison.ci_low, comparison.ci_high)
-    {
-        rest.push(format!("ratio {ratio:.4}, 95 % confidence interval {low:.4}-{high:.4}"));
-    }
-    Said { headline, rest }
+    let interval = comparison.ci_low.zip(comparison.ci_high);
+    let interval = interval.filter(|_| comparison.verdict == Verdict::None);
+    let ratio = interval.map(|(low, high)| {
+        format!("ratio {ratio:.4}, 95 % confidence interval {low:.4}-{high:.4}")
+    });
+    Said { headline, rest: rest.into_iter().map(str::to_owned).collect(), ratio }
 }
 
 /// The parts of a sentence that tell that an arm may lose what it committed. A verdict is never
@@ -94,7 +95,8 @@ mod tests {
     fn without_a_verdict_there_is_the_ratio() {
         let said = of(&comparison(Verdict::None, "no verdict: why"), false, str::to_owned);
         assert_eq!(said.headline, "xfs against ext4, no verdict: why");
-        assert_eq!(said.rest, ["ratio 1.0720, 95 % confidence interval 1.0180-1.1280"]);
+        let ratio = "ratio 1.0720, 95 % confidence interval 1.0180-1.1280";
+        assert_eq!((said.rest.len(), said.ratio.as_deref()), (0, Some(ratio)));
         let mut latency = comparison(Verdict::Slower, "higher by 7.2 % (1.8-12.8)");
         latency.metric = "response_p99_ms".into();
         let said = of(&latency, false, str::to_owned);

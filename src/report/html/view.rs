@@ -230,12 +230,13 @@ fn load(results: &Results, groups: &Groups<'_>) -> Vec<Fact> {
     let scale = distinct(|run| run.scale.map(|scale| scale.to_string()));
     let levels = groups.levels.iter().zip(&groups.workloads).map(|(levels, workload)| {
         let clients: Vec<String> = levels.iter().map(ToString::to_string).collect();
-        let name = if workload.is_empty() { UNKNOWN } else { workload };
-        format!("{name} with {} {}", words::listed(&clients, "and"), words::clients(levels))
+        let clients = format!("{} {}", words::listed(&clients, "and"), words::clients(levels));
+        if workload.is_empty() { clients } else { format!("{workload} with {clients}") }
     });
     let knows = |field: &str| summary.runs.iter().all(|run| run.knows(field));
+    let named = groups.workloads.iter().any(|workload| !workload.is_empty());
     let mut facts = vec![
-        fact("workload", levels.collect::<Vec<_>>().join("; ")),
+        fact(if named { "workload" } else { "clients" }, levels.collect::<Vec<_>>().join("; ")),
         fact("window", window),
         fact(
             "rounds",

@@ -193,7 +193,8 @@ fn one_arm(groups: &Groups<'_>) -> String {
 /// What a comparison says; with its workload where there are several.
 pub(super) fn of_comparison(comparison: &Comparison, groups: &Groups<'_>) -> Sentence {
     let with_workload = groups.workloads.len() > 1;
-    let Said { headline, rest } = sentences::of(comparison, with_workload, isolated);
+    // The ratio is among the figures.
+    let Said { headline, rest, .. } = sentences::of(comparison, with_workload, isolated);
     let rounds = rounds(comparison, groups);
     let detail = figures(comparison, &rounds).into_iter().chain(rest);
     let detail = detail.collect::<Vec<_>>().join("; ");

@@ -52,8 +52,10 @@ pub(super) fn verdicts(summary: &Summary, width: usize) -> Vec<String> {
         lines.extend(hanging("", &format!("Not interleaved: {NOT_INTERLEAVED_BANNER}"), width));
     }
     for comparison in primaries(summary) {
-        let Said { headline, rest } = sentences::of(comparison, workloads > 1, str::to_owned);
-        let text = std::iter::once(headline).chain(rest).collect::<Vec<_>>().join("; ");
+        let Said { headline, rest, ratio } =
+            sentences::of(comparison, workloads > 1, str::to_owned);
+        let text = std::iter::once(headline).chain(rest).chain(ratio).collect::<Vec<_>>();
+        let text = text.join("; ");
         lines.extend(hanging("", &text, width));
     }
     lines
