@@ -206,9 +206,7 @@ fn table_of_costs(groups: &Groups<'_>, costs: &[Cost]) -> Table {
 
 /// Three digits or the whole number, whichever is more.
 fn short(value: f64) -> String {
-    let decimals = if value == 0.0 {
-        0
-    } else if value.abs() >= 100.0 {
+    let decimals = if value == 0.0 || value.abs() >= 100.0 {
         0
     } else if value.abs() >= 10.0 {
         1
