@@ -262,7 +262,11 @@ fn over_several_workloads_the_headline_says_where_which_arm_wins() {
     let said: Vec<String> = summary
         .comparisons
         .iter()
-        .map(|one| format!("{} (+{:.1} %)", one.workload, 100.0 * (one.ratio - 1.0)))
+        .map(|one| {
+            let [change, low, high] = [one.ratio, one.ci_low.unwrap(), one.ci_high.unwrap()]
+                .map(|ratio| format!("+{:.1} %", 100.0 * (ratio - 1.0)));
+            format!("{} ({change}, {low} to {high})", one.workload)
+        })
         .collect();
     let headline =
         format!("pg18&#x2f;xfs against pg18&#x2f;ext4: faster on {}.", said.join(" and "));

@@ -6,11 +6,14 @@
 
 mod data;
 mod groups;
+mod headline;
 mod input;
 mod join;
 mod percentiles;
+mod repeat;
 mod server;
 mod tables;
+mod tiles;
 mod view;
 mod words;
 

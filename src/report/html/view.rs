@@ -5,8 +5,11 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 
 use super::groups::Groups;
+use super::headline::headline;
 use super::input::Results;
+use super::repeat::repeat;
 use super::tables::{self, Table};
+use super::tiles::{Tile, tiles};
 use super::words::{self, Sentence};
 use crate::report::text::without_figures;
 use crate::result::Summary;
@@ -74,14 +77,6 @@ pub(super) struct Fact {
     value: String,
 }
 
-/// A large figure.
-#[derive(Debug, Serialize)]
-struct Tile {
-    label: &'static str,
-    value: String,
-    note: String,
-}
-
 /// A warning, and the runs that it is about.
 #[derive(Debug, Serialize)]
 struct Warning {
@@ -100,6 +95,7 @@ impl View {
         let mut levels: Vec<u32> = groups.levels.concat();
         levels.sort_unstable();
         levels.dedup();
+        let warnings = warnings(summary);
         let primaries = words::primaries(summary);
         let verdicts = match primaries.as_slice() {
             [_] => Vec::new(),
@@ -108,13 +104,13 @@ impl View {
         Self {
             title: title(results, groups),
             question: words::question(groups),
-            verdict: words::verdict(summary, groups),
+            verdict: headline(summary, groups),
             verdicts,
-            tiles: tiles(results, groups),
+            tiles: tiles(summary, groups, warnings.len()),
             load: load(results, groups),
             arms: arms(results),
             settings: settings(&summary.arms, true),
-            warnings: warnings(&results.summary),
+            warnings,
             incomplete: !summary.complete,
             workloads: groups.workloads.clone(),
             levels,
@@ -157,61 +153,6 @@ fn title(results: &Results, groups: &Groups<'_>) -> String {
     };
     let workloads = words::listed(&groups.workloads, "and");
     if workloads.is_empty() { what } else { format!("{what}: {workloads}") }
-}
-
-fn tiles(results: &Results, groups: &Groups<'_>) -> Vec<Tile> {
-    let summary = &results.summary;
-    let mut tiles = Vec::new();
-    if let [comparison] = words::primaries(summary).as_slice() {
-        let interval = comparison.ci_low.zip(comparison.ci_high);
-        tiles.push(Tile {
-            label: "difference",
-            value: words::change(comparison.ratio),
-            note: match interval {
-                Some((low, high)) => {
-                    format!("95 % interval {} to {}", words::change(low), words::change(high))
-                }
-                None => "no interval".to_owned(),
-            },
-        });
-        tiles.push(Tile {
-            label: "rounds",
-            value: words::rounds(comparison, groups),
-            note: if comparison.paired { "interleaved, in pairs" } else { "not interleaved" }
-                .into(),
-        });
-        let smallest =
-            comparison.mde.map_or(UNKNOWN.to_owned(), |mde| format!("{:.1} %", 100.0 * mde));
-        tiles.push(Tile {
-            label: "smallest detectable",
-            value: smallest,
-            note: format!("margin that matters: {} %", words::plain(100.0 * comparison.margin)),
-        });
-    } else {
-        let best = groups.cells.iter().max_by(|a, b| a.tps().value.total_cmp(&b.tps().value));
-        if let Some(cell) = best {
-            tiles.push(Tile {
-                label: "highest throughput",
-                value: format!("{} tps", words::grouped(cell.tps().value)),
-                note: format!("{}, {}", groups.arms[cell.arm], plural(cell.clients, "client")),
-            });
-        }
-        tiles.push(Tile {
-            label: "rounds",
-            value: summary.rounds(),
-            note: plural(summary.runs.len() as u64, "run"),
-        });
-    }
-    let failed: u64 = summary.runs.iter().map(|run| run.failed.total).sum();
-    tiles.push(Tile {
-        label: "warnings",
-        value: warnings(summary).len().to_string(),
-        note: match summary.runs.iter().all(|run| run.knows("failed")) {
-            true => format!("{failed} failed transactions"),
-            false => "failures: not recorded".to_owned(),
-        },
-    });
-    tiles
 }
 
 /// What was done, in a few words each.
@@ -320,33 +261,6 @@ fn settings(arms: &[Arm], only_differing: bool) -> Table {
     table
 }
 
-/// The command that measures the same again: with the seed that was drawn and the target that the
-/// surroundings named, and into a new folder.
-fn repeat(summary: &Summary) -> String {
-    let line = &summary.dbload.command_line;
-    let Some(mut words) = shlex::split(line) else { return line.clone() };
-    let is = |word: &str, name: &str| {
-        word.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('='))
-    };
-    if let Some(out) = words.iter().position(|word| is(word, "--out")) {
-        let with_value = if words[out] == "--out" { 2 } else { 1 };
-        words.drain(out..words.len().min(out + with_value));
-    }
-    let has = |names: &[&str]| words.iter().any(|word| names.iter().any(|name| is(word, name)));
-    if words.get(1).is_some_and(|word| word == "run") {
-        let seed = (!has(&["--seed", "--random-seed"])).then(|| summary.seed.to_string());
-        let target = match summary.arms.as_slice() {
-            [arm] if !has(&["--target"]) => Some(arm.target.clone()),
-            _ => None,
-        };
-        let missing = [("--target", target), ("--seed", seed)];
-        for (name, value) in missing.into_iter().filter_map(|(name, value)| Some((name, value?))) {
-            words.extend([name.to_owned(), value]);
-        }
-    }
-    shlex::try_join(words.iter().map(String::as_str)).unwrap_or_else(|_| line.clone())
-}
-
 /// Those of the whole, and those of runs, each once for all runs in which it differs in its figures
 /// at most.
 fn warnings(summary: &Summary) -> Vec<Warning> {
@@ -432,40 +346,4 @@ fn scripts(results: &Results) -> Vec<Fact> {
         }
     }
     facts
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::result::summary::Program;
-
-    fn repeated(line: &str) -> String {
-        let program = Program { version: String::new(), command_line: line.to_owned() };
-        let mut summary = Summary::new(program, 7, String::new());
-        summary.arms = vec![Arm {
-            name: "default".into(),
-            target: "sqlite:a b.db".into(),
-            engine: "sqlite".into(),
-            transport: None,
-            server_version: None,
-            settings: Default::default(),
-            storage: None,
-        }];
-        repeat(&summary)
-    }
-
-    #[test]
-    fn the_command_measures_the_same_again() {
-        for (line, again) in [
-            ("dbload run", "dbload run --target 'sqlite:a b.db' --seed 7"),
-            (
-                "dbload run --seed=3 --out x --target sqlite:c -T 5",
-                "dbload run '--seed=3' --target sqlite:c -T 5",
-            ),
-            ("dbload study plan.toml --out=/tmp/x", "dbload study plan.toml"),
-            ("dbload compare 'a b' c", "dbload compare 'a b' c"),
-        ] {
-            assert_eq!(repeated(line), again);
-        }
-    }
 }
