@@ -345,7 +345,7 @@ pub(crate) struct ErrorArgs {
     #[arg(long, value_name = "N", allow_negative_numbers = true,
         value_parser = whole::<u32>(0..=u64::from(u32::MAX)))]
     pub(crate) max_tries: Option<u32>,
-    /// Count any error and go on
+    /// Count any error and go on, with pauses while one follows the other
     #[arg(long)]
     pub(crate) continue_on_error: bool,
     /// Count errors of these codes and go on; also duplicate, or none [default: none; of the sysbench

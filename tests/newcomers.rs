@@ -39,6 +39,14 @@ fn a_script_that_always_fails_says_where_and_why_before_anything_else(db: &Datab
                not exist (42P01)";
     assert!(first.contains(why), "{ended}");
     assert!(!ended.stderr.contains("too short"), "{ended}");
+
+    // Before the window, too.
+    let run = "run --script bad.sql -c 2 -T 1 --warmup 100ms";
+    let ended = dbload(&place, &db.url(), run).expect_code(2);
+    let first = ended.stderr.split("warning: ").nth(1).unwrap_or_default();
+    let first = first.split_whitespace().collect::<Vec<_>>().join(" ");
+    let why = "no transaction committed: relation \"nowhere\" does not exist (42P01) (script bad)";
+    assert!(first.contains(why) && !ended.stdout.contains("p99"), "{ended}");
 }
 
 fn a_scale_that_is_not_the_tables_is_said_to_have_no_effect(db: &Database) {

@@ -316,7 +316,10 @@ fn warnings(frame: &Frame<'_>, outcome: &Outcome, latency: &Histogram) -> Vec<Wa
     let committed = outcome.total.committed();
     if committed == 0 {
         let failed = outcome.total.failed();
-        let why = first_failure(frame.workload, &outcome.total);
+        let why = match outcome.lost.first() {
+            Some((_, why)) if failed == 0 => why.to_string(),
+            _ => first_failure(frame.workload, &outcome.total),
+        };
         warnings.push(Warning::NothingCommitted { failed, why });
     }
     warnings.extend(nothing_matched(frame.workload, &outcome.total));

@@ -75,10 +75,12 @@ impl Sweep<'_> {
             match self.level(engine, workload, place, number, of).await {
                 Ok(true) => {}
                 Ok(false) => {
-                    self.summary.warnings.push(format!(
-                        "interrupted: {} of {of} runs were begun, the rest is missing",
-                        self.summary.runs.len()
-                    ));
+                    let begun = self.summary.runs.len();
+                    if begun < of {
+                        self.summary.warnings.push(format!(
+                            "interrupted: {begun} of {of} runs were begun, the rest is missing"
+                        ));
+                    }
                     return Ok(self.ended());
                 }
                 // What was measured before is kept and shown.

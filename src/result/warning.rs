@@ -190,6 +190,23 @@ impl Warning {
     }
 }
 
+fn nothing_committed(f: &mut fmt::Formatter<'_>, failed: u64, why: &str) -> fmt::Result {
+    f.write_str("no transaction committed")?;
+    match (failed, why) {
+        (0, "") => {
+            return f.write_str(
+                " in the window: there is no throughput and no latency to report. Use a longer \
+                 --duration",
+            );
+        }
+        (0, why) => write!(f, ": {why}")?,
+        (failed, why) => write!(f, ", and {failed} failed: {why}")?,
+    }
+    f.write_str(
+        ". There is no throughput and no latency to report; correct the script, or look at the tables",
+    )
+}
+
 impl fmt::Display for Warning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -244,15 +261,7 @@ impl fmt::Display for Warning {
                 "the server does not show its counters: {why}. Give the user the role pg_monitor \
                  (PostgreSQL) or PROCESS (MySQL), or use --no-monitor"
             ),
-            Self::NothingCommitted { failed: 0, .. } => f.write_str(
-                "no transaction committed in the window: there is no throughput and no latency to \
-                 report. Use a longer --duration",
-            ),
-            Self::NothingCommitted { failed, why } => write!(
-                f,
-                "no transaction committed, and {failed} failed: {why}. There is no throughput and \
-                 no latency to report; correct the script, or look at the tables"
-            ),
+            Self::NothingCommitted { failed, why } => nothing_committed(f, *failed, why),
             Self::Interrupted => f.write_str(
                 "interrupted: the last run is shorter than asked, and later ones are missing. \
                  Repeat it before comparing",

@@ -246,12 +246,18 @@ impl<'a> Client<'a> {
             return match then {
                 Then::GoOn => Ok(after),
                 Then::GoOnAfterPause => {
-                    tokio::time::sleep(back_off(self.failures_in_a_row)).await;
+                    // A failure among successes costs no pause, one after the other do.
+                    if let Some(attempt) = self.failures_in_a_row.checked_sub(1) {
+                        tokio::time::sleep(back_off(attempt)).await;
+                    }
                     self.failures_in_a_row += 1;
                     Ok(if next { self.recorder.start() } else { None })
                 }
                 Then::Reconnect => Err(Stretch::ConnectionLost(error)),
-                Then::End => Err(Stretch::Lost(LossReason::Error(error))),
+                Then::End => {
+                    let script = self.interpreter.script_name(script).to_owned();
+                    Err(Stretch::Lost(LossReason::Script { script, error }))
+                }
             };
         }
     }

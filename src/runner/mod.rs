@@ -148,7 +148,14 @@ impl Level {
 /// Why a client ended before its time.
 #[derive(Debug)]
 pub(crate) enum LossReason {
-    /// A statement, a meta command or the connection failed for good.
+    /// A statement or a meta command failed.
+    Script {
+        /// Name of the script.
+        script: String,
+        /// What it met.
+        error: DbError,
+    },
+    /// The connection failed for good.
     Error(DbError),
     /// It did not end within the grace period and was dropped.
     Abandoned,
@@ -159,6 +166,7 @@ pub(crate) enum LossReason {
 impl std::fmt::Display for LossReason {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
+            Self::Script { script, error } => write!(f, "{error} (script {script})"),
             Self::Error(error) => error.fmt(f),
             Self::Abandoned => f.write_str("still busy after the grace period, abandoned"),
             Self::Panic => f.write_str("ended by a defect in dbload (panic)"),

@@ -4,7 +4,7 @@ mod scale;
 mod sessions;
 
 use std::future::Future;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use proptest::prelude::*;
@@ -241,6 +241,22 @@ fn a_failure_is_counted_at_the_statement_that_met_it() {
     let script = &outcome.total.scripts()[0];
     assert_eq!((script.failed, script.retried, script.retries), (100, 100, 100));
     assert_eq!(outcome.total.statements()[0].count, 0, "of committed transactions only");
+}
+
+#[test]
+fn a_failure_among_successes_costs_no_pause() {
+    let mut settings = settings(1, Length::Transactions(100));
+    settings.continue_on_error = true;
+    let last = Arc::new(Mutex::new((0_u32, Duration::ZERO)));
+    let seen = Arc::clone(&last);
+    let (outcome, _) = run(settings, "SELECT 1;", move |call| {
+        let mut seen = seen.lock().unwrap();
+        *seen = (seen.0 + 1, call.at);
+        if seen.0.is_multiple_of(2) { fails(ErrorKind::Other, "22012") } else { takes(MS) }
+    });
+    assert_eq!((outcome.total.committed(), outcome.total.failed()), (50, 50));
+    let (calls, at) = *last.lock().unwrap();
+    assert!(calls == 100 && at <= 151 * MS, "{calls} calls in {at:?}");
 }
 
 #[test]

@@ -80,9 +80,11 @@ pub fn report_with_series(
     joined(&sections)
 }
 
-/// Whether every transaction failed, so that there is no figure of any.
+/// Whether every transaction failed, or every client, so that there is no figure of any.
 fn nothing_committed(summary: &Summary) -> bool {
-    let failed = |run: &Run| run.transactions == 0 && run.failed.total > 0;
+    let failed = |run: &Run| {
+        run.transactions == 0 && (run.failed.total > 0 || run.clients_lost == run.clients)
+    };
     summary.comparisons.is_empty() && summary.runs.iter().all(failed)
 }
 
