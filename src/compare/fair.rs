@@ -57,8 +57,13 @@ pub fn differences(arms: &[Arm]) -> Vec<String> {
             .filter(|name| baseline.settings.get(*name) != arm.settings.get(*name))
             .map(|name| format!("{name} {} / {}", value(baseline, name), value(arm, name)))
             .collect();
-        if !differ.is_empty() {
-            let (one, two) = (&baseline.name, &arm.name);
+        let (one, two) = (&baseline.name, &arm.name);
+        if baseline.engine != arm.engine {
+            let engines = format!("{} / {}", baseline.engine, arm.engine);
+            sentences.push(format!(
+                "engines differ, {one} / {two}: {engines}; their settings are not compared"
+            ));
+        } else if !differ.is_empty() {
             sentences.push(format!("settings differ, {one} / {two}: {}", differ.join(", ")));
         }
         sentences.extend(made_otherwise(baseline, arm));
@@ -135,8 +140,8 @@ pub fn qualify(comparisons: &mut [Comparison], arms: &[Arm]) {
                 comparison.sentence.push_str(&format!("; {} is not durable: {setting}", one.name));
             }
         }
-        for name in WEIGHTY {
-            if baseline.settings.get(name) != arm.settings.get(name) {
+        for name in WEIGHTY.iter().filter(|_| baseline.engine == arm.engine) {
+            if baseline.settings.get(*name) != arm.settings.get(*name) {
                 comparison.sentence.push_str(&format!("; {name} differs"));
             }
         }
@@ -188,6 +193,16 @@ mod tests {
         assert_eq!(
             differences(&[made("a", "64M"), made("b", "128M")]),
             ["ext4 was made differently, a / b: journal_size 64M / 128M"]
+        );
+    }
+
+    #[test]
+    fn settings_of_two_engines_are_not_compared() {
+        let mysql =
+            Arm { engine: "mysql".to_owned(), ..arm("b", &[("innodb_page_size", "16384")]) };
+        assert_eq!(
+            differences(&[arm("a", &[("work_mem", "4MB")]), mysql]),
+            ["engines differ, a / b: postgres / mysql; their settings are not compared"]
         );
     }
 
