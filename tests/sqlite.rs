@@ -55,7 +55,7 @@ fn the_page_tells_the_command_that_repeats_the_run() {
     let summary: serde_json::Value = serde_json::from_str(&text).expect("JSON");
     let page = std::fs::read_to_string(place.path("out/report.html")).expect("a page");
     let command = format!(
-        "run -f &#x27;my script.sql&#x27; -c 1 -t 2 --out out --seed {}</code>",
+        "run -f &#x27;my script.sql&#x27; -c 1 -t 2 --target sqlite:dbload.sqlite --seed {}</code>",
         summary["seed"]
     );
     assert!(page.contains(&command), "no {command}");
@@ -63,6 +63,11 @@ fn the_page_tells_the_command_that_repeats_the_run() {
     place.dbload(&again).expect_code(0);
     let page = std::fs::read_to_string(place.path("again/report.html")).expect("a page");
     assert_eq!(page.matches("--seed").count(), 1);
+    // A table for a program leaves the folder as it is.
+    std::fs::remove_file(place.path("again/report.html")).expect("the page");
+    let table = place.dbload(&["report", "again", "--csv"]).expect_code(0);
+    assert!(table.stdout.lines().count() == 2 && !table.stderr.contains("page:"), "{table}");
+    assert!(!place.path("again/report.html").exists());
 }
 
 #[test]

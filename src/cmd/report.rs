@@ -6,6 +6,7 @@ use anyhow::{Context, bail};
 
 use super::{Exit, sources};
 use crate::cli::ReportArgs;
+use crate::report::format::Format;
 use crate::report::{Output, Style, Talk, html, report_width, text};
 
 /// Prints the report of each folder and writes its page.
@@ -31,6 +32,10 @@ pub(crate) fn report(args: &ReportArgs) -> anyhow::Result<Exit> {
         output.write(&shown).context("printing the report")?;
         for line in text::warnings(&results.summary, report_width()).lines() {
             talk.insist(line);
+        }
+        // Who wants a table for a program wants nothing else, and may not be allowed to write.
+        if args.html.is_none() && matches!(format, Format::Csv | Format::Json) {
+            continue;
         }
         // Beside the output of another tool, under its name.
         let own = match folder.is_dir() {
