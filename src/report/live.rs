@@ -91,11 +91,14 @@ pub fn event_line(event: &Event) -> String {
     if let Some(subject) = &event.subject {
         line.push_str(&format!(" {subject}"));
     }
-    if let Some(end_s) = event.end_s {
-        line.push_str(&format!(", {:.1} s long", end_s - event.start_s));
-    }
-    if event.count > 1 {
-        line.push_str(&format!(" ({} times)", event.count));
+    let length = event.end_s.map(|end_s| end_s - event.start_s);
+    match (event.count, length) {
+        (2.., Some(length)) => {
+            line.push_str(&format!(", {} times in {length:.1} s", event.count));
+        }
+        (2.., None) => line.push_str(&format!(", {} times", event.count)),
+        (_, Some(length)) => line.push_str(&format!(", {length:.1} s long")),
+        (_, None) => {}
     }
     line
 }
