@@ -141,13 +141,13 @@ impl<'a> Job<'a> {
         let Some(prepared) = prepared.await else { return Ok(None) };
         let Prepared { facts, found } = prepared?;
         if let Some(max) = facts.clients_max.filter(|max| *max < most) {
+            let (what, less) = match self.args.sessions.pool {
+                Some(pool) => (format!("--pool {pool}"), "a smaller pool"),
+                None => (format!("{most} clients"), "fewer clients"),
+            };
             bail!(
-                "{} the server accepts {max} connections of this user: take fewer \
-                 clients, or raise its max_connections",
-                match self.args.sessions.pool {
-                    Some(pool) => format!("--pool {pool}:"),
-                    None => format!("{most} clients:"),
-                }
+                "{what}: the server accepts {max} connections of this user: take {less}, or raise \
+                 its max_connections"
             );
         }
         let scale = self.scale(found.as_ref())?;
@@ -284,6 +284,7 @@ impl<'a> Job<'a> {
             warnings.push(Warning::KeysBeyondTable { asked, holds }.to_string());
         }
         let most = plan.clients.iter().copied().max().unwrap_or(0);
+        let most = most.min(plan.pool.unwrap_or(most));
         if let Some(branches) = plan.scale
             && self.choices.updates_branches
             // SQLite has one writer whatever the scale.
