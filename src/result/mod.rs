@@ -31,3 +31,23 @@ pub fn distinct<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
     }
     seen
 }
+
+/// The runs that were measured to their end; all, where none was. What was cut off is not the mean of
+/// anything.
+pub fn whole<'a>(runs: &[&'a Run]) -> Vec<&'a Run> {
+    let complete: Vec<&Run> = runs.iter().copied().filter(|run| run.complete).collect();
+    if complete.is_empty() { runs.to_vec() } else { complete }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_that_was_cut_off_is_not_part_of_a_mean() {
+        let run = |round, complete| Run { complete, ..Run::of_rate("a", round, 1, 1.0) };
+        let (done, cut_off) = (run(1, true), run(2, false));
+        assert_eq!(whole(&[&done, &cut_off]).len(), 1);
+        assert_eq!(whole(&[&cut_off]).len(), 1);
+    }
+}

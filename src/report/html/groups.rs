@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::result::{Run, Summary};
+use crate::result::{Run, Summary, whole};
 use crate::stats::student::t_quantile;
 use crate::stats::summary::{logs, mean, stddev};
 
@@ -14,7 +14,7 @@ pub(super) struct Cell<'a> {
     /// Index of the workload.
     pub(super) workload: usize,
     pub(super) clients: u32,
-    /// One for each round.
+    /// One for each round; those that were measured to their end, where there are any.
     pub(super) runs: Vec<&'a Run>,
 }
 
@@ -74,7 +74,12 @@ impl<'a> Groups<'a> {
             workloads,
             cells: cells
                 .into_iter()
-                .map(|((workload, clients, arm), runs)| Cell { arm, workload, clients, runs })
+                .map(|((workload, clients, arm), runs)| Cell {
+                    arm,
+                    workload,
+                    clients,
+                    runs: whole(&runs),
+                })
                 .collect(),
         }
     }

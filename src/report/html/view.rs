@@ -193,6 +193,18 @@ fn load(results: &Results, groups: &Groups<'_>) -> Vec<Fact> {
             },
         ),
     ];
+    let connections = distinct(|run| match (&run.connect_ms, run.pool) {
+        (Some(_), _) => Some("a new one for every transaction".to_owned()),
+        (None, Some(size)) => Some(format!("a pool of {size}")),
+        (None, None) => None,
+    });
+    let ramp = distinct(|run| {
+        run.ramp_s.map(|seconds| format!("clients join over {} s", words::plain(seconds)))
+    });
+    let session = distinct(|run| (!run.session_sql.is_empty()).then(|| run.session_sql.join("; ")));
+    let added = [("connections", connections), ("ramp", ramp), ("session", session)];
+    let added = added.into_iter().filter(|(_, value)| !value.is_empty());
+    facts.extend(added.map(|(name, value)| fact(name, value)));
     if !scale.is_empty() {
         facts.insert(1, fact("scale", scale));
     }

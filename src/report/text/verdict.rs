@@ -6,8 +6,7 @@ use super::table::{Block, NO_FIGURE, blocks_under, format_per_txn, optional};
 use super::wrap::{cut, hanging};
 use crate::report::sentences::{self, Said};
 use crate::result::comparison::Comparison;
-use crate::result::distinct;
-use crate::result::{Run, Summary};
+use crate::result::{Run, Summary, distinct, whole};
 use crate::stats::summary::{logs, stddev};
 use crate::stats::verdict::NOT_INTERLEAVED_BANNER;
 use crate::units::{format_ms, format_p, format_percent, format_tps};
@@ -61,7 +60,8 @@ pub(super) fn verdicts(summary: &Summary, width: usize) -> Vec<String> {
     lines
 }
 
-/// Runs of one arm, workload and level, over the rounds.
+/// Runs of one arm, workload and level, over the rounds; those that were measured to their end, where
+/// there are any.
 fn cells(summary: &Summary) -> Vec<(String, Vec<&Run>)> {
     let mut cells: Vec<(String, Vec<&Run>)> = Vec::new();
     let known = summary.arms.iter().map(|arm| arm.name.clone());
@@ -73,7 +73,7 @@ fn cells(summary: &Summary) -> Vec<(String, Vec<&Run>)> {
                 of_arm.iter().filter(|run| run.workload == workload).copied().collect();
             runs.sort_by_key(|run| run.clients);
             for level in runs.chunk_by(|a, b| a.clients == b.clients) {
-                cells.push((title(summary, &arm, &workload), level.to_vec()));
+                cells.push((title(summary, &arm, &workload), whole(level)));
             }
         }
     }
