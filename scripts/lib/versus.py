@@ -7,6 +7,7 @@ as run time.
 """
 
 import dataclasses
+import functools
 import json
 import os
 import pathlib
@@ -106,6 +107,12 @@ class Server:
     def __exit__(self, *_):
         stop = [TOP / "scripts/servers", "stop", self.settings["DBLOAD_SERVERS_DIR"]]
         subprocess.run(stop, check=True)
+
+
+@functools.cache
+def program():
+    """The dbload that DBLOAD names; without it the release build of this source tree."""
+    return os.environ.get("DBLOAD") or release("bin", "dbload")
 
 
 def release(kind, name):
