@@ -94,7 +94,7 @@ fn with_change(one: &Comparison) -> String {
     let workload = isolated(&one.workload);
     match one.ci_low.zip(one.ci_high).filter(|_| is_decided(one)) {
         Some((low, high)) => {
-            format!("{workload} ({}, {} to {})", change(one.ratio), change(low), change(high))
+            format!("{workload} ({}, {})", change(one.ratio), words::interval(low, high))
         }
         None => workload,
     }
@@ -150,14 +150,17 @@ mod tests {
     use super::super::words::tests::comparison;
     use super::*;
 
+    fn of_arm(arm: &str, workload: &str, verdict: Verdict, ratio: f64) -> Comparison {
+        let (arm, workload) = (arm.to_owned(), workload.to_owned());
+        Comparison { arm, workload, verdict, ratio, ..comparison() }
+    }
+
+    fn on(workload: &str, verdict: Verdict, ratio: f64) -> Comparison {
+        of_arm("xfs", workload, verdict, ratio)
+    }
+
     #[test]
     fn over_several_workloads_it_is_said_where_which_arm_wins() {
-        let on = |workload: &str, verdict, ratio| Comparison {
-            workload: workload.into(),
-            verdict,
-            ratio,
-            ..comparison()
-        };
         let two = [on("a", Verdict::Faster, 1.883), on("b", Verdict::Undetected, 1.01)];
         assert_eq!(
             by_workload(&two.iter().collect::<Vec<_>>()),
@@ -181,13 +184,8 @@ mod tests {
 
     #[test]
     fn of_several_arms_the_verdicts_are_counted() {
-        let arm = |arm: &str, verdict, ratio| Comparison {
-            arm: arm.into(),
-            verdict,
-            ratio,
-            ..comparison()
-        };
-        let arms = [arm("x", Verdict::Faster, 1.2), arm("y", Verdict::Undetected, 1.0)];
+        let arms =
+            [of_arm("x", "w", Verdict::Faster, 1.2), of_arm("y", "w", Verdict::Undetected, 1.0)];
         assert_eq!(
             by_count(&arms.iter().collect::<Vec<_>>(), false),
             "Against ext4: 1 of 2 faster and 1 of 2 with no detectable difference; most faster: x, \

@@ -333,7 +333,7 @@ fn tinted(ratio: f64, interval: Option<(f64, f64)>, latency: bool) -> Entry {
         _ => "",
     };
     let note = match interval {
-        Some((low, high)) => format!("{} to {}", words::change(low), words::change(high)),
+        Some((low, high)) => words::interval(low, high),
         None => String::new(),
     };
     Entry { text: words::change(ratio), note, number: true, kind }

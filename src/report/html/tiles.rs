@@ -26,7 +26,7 @@ pub(super) fn tiles(summary: &Summary, groups: &Groups<'_>, warnings: usize) -> 
             value: words::change(comparison.ratio),
             note: match interval {
                 Some((low, high)) => {
-                    format!("95 % interval {} to {}", words::change(low), words::change(high))
+                    format!("95 % interval {}", words::interval(low, high))
                 }
                 None => "no interval".to_owned(),
             },

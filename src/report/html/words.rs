@@ -85,7 +85,7 @@ fn figures(comparison: &Comparison, rounds: &str) -> Vec<String> {
     let ratio = change(comparison.ratio);
     match comparison.ci_low.zip(comparison.ci_high) {
         Some((low, high)) => {
-            parts.push(format!("{ratio}, 95 % interval {} to {}", change(low), change(high)));
+            parts.push(format!("{ratio}, 95 % interval {}", interval(low, high)));
         }
         None => parts.push(ratio),
     }
@@ -111,6 +111,11 @@ pub(super) fn change(ratio: f64) -> String {
         "+"
     };
     format!("{sign}{:.1} %", percent.abs())
+}
+
+/// The ends of an interval of ratios as changes: "+1.8 % to +12.8 %".
+pub(super) fn interval(low: f64, high: f64) -> String {
+    format!("{} to {}", change(low), change(high))
 }
 
 /// A p-value, as exact as it is of use.
