@@ -305,4 +305,25 @@ mod tests {
         assert_eq!(sweep_line(3, 6, Some(Duration::from_secs(80))), "run 3 of 6, 1m 20s left");
         assert_eq!(sweep_line(3, 6, None), "run 3 of 6");
     }
+
+    #[test]
+    fn many_events_of_an_interval_are_not_one_long_one() {
+        let event = |count, end_s| {
+            Event {
+            kind: "checkpoint".to_owned(),
+            count,
+            end_s,
+            ..serde_json::from_str(
+                r#"{"arm": "a", "round": 1, "workload": "w", "clients": 1, "kind": "", "subject": null,
+                    "start_s": 2.0, "end_s": null, "time": "2026-12-01T00:00:00Z", "count": 1,
+                    "text": null}"#,
+            )
+            .unwrap()
+        }
+        };
+        let said = |count, end_s| event_line(&event(count, end_s)).trim().to_owned();
+        assert_eq!(said(1, Some(3.0)), "2.0 s checkpoint, 1.0 s long");
+        assert_eq!(said(16, Some(3.0)), "2.0 s checkpoint, 16 times in 1.0 s");
+        assert_eq!(said(2, None), "2.0 s checkpoint, 2 times");
+    }
 }

@@ -95,12 +95,6 @@ impl<'a> Groups<'a> {
         own.map(|cell| cell.runs.len()).max()
     }
 
-    /// The greatest number of a round.
-    pub(super) fn last_round(&self) -> u32 {
-        let runs = self.cells.iter().flat_map(|cell| &cell.runs);
-        runs.map(|run| run.round).max().unwrap_or(0)
-    }
-
     /// The index of a workload.
     pub(super) fn workload(&self, name: &str) -> Option<usize> {
         self.workloads.iter().position(|known| known == name)

@@ -115,7 +115,7 @@ impl View {
             workloads: groups.workloads.clone(),
             levels,
             rounds: summary.rounds(),
-            last_round: groups.last_round(),
+            last_round: summary.runs.iter().map(|run| run.round).max().unwrap_or(0),
             single_arm: groups.arms.len() < 2,
             open: summary.runs.iter().any(super::data::is_open),
             clients: tables::clients(groups),

@@ -206,8 +206,8 @@ function drawThroughput(plot, figure, choice) {
     const host = grid.add();
     // The mean of the rounds is that of the chart by clients.
     const all = ofLevel(DATA.means, choice).find((one) => one.a === arm);
-    const mean = choice.round === 0 ? all.y : own[0].tps;
-    host.append(titled(`${armName(arm)}: ${short(mean)} tps, ${plural(own.length, "round")}`, arm));
+    const [mean, rounds] = choice.round === 0 ? [all.y, all.n] : [own[0].tps, 1];
+    host.append(titled(`${armName(arm)}: ${short(mean)} tps, ${plural(rounds, "round")}`, arm));
     const rowHeight = own.length > 4 ? 7 : 10, height = 250 + own.length * rowHeight;
     const chart = frame(host, {
       width: grid.width, height, bottom: 44 + own.length * rowHeight, unit: "tps", x: axis, y: { min: 0, max: top },
