@@ -140,8 +140,11 @@ pub fn qualify(comparisons: &mut [Comparison], arms: &[Arm]) {
                 comparison.sentence.push_str(&format!("; {} is not durable: {setting}", one.name));
             }
         }
-        for name in WEIGHTY.iter().filter(|_| baseline.engine == arm.engine) {
-            if baseline.settings.get(*name) != arm.settings.get(*name) {
+        if baseline.engine != arm.engine {
+            continue;
+        }
+        for name in WEIGHTY {
+            if baseline.settings.get(name) != arm.settings.get(name) {
                 comparison.sentence.push_str(&format!("; {name} differs"));
             }
         }

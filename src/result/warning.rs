@@ -263,8 +263,7 @@ impl fmt::Display for Warning {
             ),
             Self::NothingCommitted { failed, why } => nothing_committed(f, *failed, why),
             Self::Interrupted => f.write_str(
-                "interrupted: the last run is shorter than asked, and later ones are missing. \
-                 Repeat it before comparing",
+                "interrupted: this run is shorter than asked. Repeat it before comparing",
             ),
             Self::Accounting { terms } => write!(
                 f,
